@@ -1,0 +1,1 @@
+using PrecompileTools: @compile_workload, @setup_workload

@@ -1,0 +1,6 @@
+"""``python -m pyweanj``."""
+
+from pyweanj.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Built-in examples, each written exactly as a user writes one."""

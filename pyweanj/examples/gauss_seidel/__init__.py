@@ -1,0 +1,1 @@
+"""The example ``02-gauss-seidel``."""

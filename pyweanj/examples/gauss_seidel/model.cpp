@@ -1,0 +1,54 @@
+// Gauss–Seidel as plain in-place loops; conventions: pyweanj/systems/enzyme_cpp.py.
+// Arrays come in C order, theta[i][j].
+
+template <typename T, usz n>
+using Matrix = enzyme::tensor<T, n, n>;
+
+// Lexicographic: i fastest, then j, so that u[j][i] uses the new u[j][i-1] and u[j-1][i].
+// u and f are stored with i contiguous, in the order of the sweep.
+template <usz K, typename T, usz n>
+void gs_loss(enzyme::tensor<T>& loss, const Matrix<T, n>& theta, const Matrix<T, n>& uobs) {
+  const T h2 = T(1) / T((n + 1) * (n + 1));
+  T (*u)[n + 2] = (T (*)[n + 2]) __builtin_malloc(sizeof(T) * (n + 2) * (n + 2));
+  T (*f)[n] = (T (*)[n]) __builtin_malloc(sizeof(T) * n * n);
+  for (usz j = 0; j < n + 2; j++)
+    for (usz i = 0; i < n + 2; i++) u[j][i] = 0;
+  for (usz j = 0; j < n; j++)
+    for (usz i = 0; i < n; i++) f[j][i] = theta[i][j];
+  for (usz k = 0; k < K; k++)
+    for (usz j = 1; j <= n; j++)
+      for (usz i = 1; i <= n; i++)
+        u[j][i] = (h2 * f[j - 1][i - 1] + u[j][i - 1] + u[j][i + 1] + u[j - 1][i] + u[j + 1][i]) / 4;
+  T sum = 0;
+  for (usz j = 0; j < n; j++)
+    for (usz i = 0; i < n; i++) {
+      const T difference = u[j + 1][i + 1] - uobs[i][j];
+      sum += difference * difference;
+    }
+  __builtin_free(f);
+  __builtin_free(u);
+  loss() = sum;
+}
+
+// Red-black: all points with even i + j (1-based, in the haloed grid), then all others.
+// Points of one colour are independent, so that u may be stored as theta is.
+template <usz K, typename T, usz n>
+void rb_loss(enzyme::tensor<T>& loss, const Matrix<T, n>& theta, const Matrix<T, n>& uobs) {
+  const T h2 = T(1) / T((n + 1) * (n + 1));
+  T (*u)[n + 2] = (T (*)[n + 2]) __builtin_malloc(sizeof(T) * (n + 2) * (n + 2));
+  for (usz i = 0; i < n + 2; i++)
+    for (usz j = 0; j < n + 2; j++) u[i][j] = 0;
+  for (usz k = 0; k < K; k++)
+    for (usz colour = 0; colour < 2; colour++)
+      for (usz i = 1; i <= n; i++)
+        for (usz j = 1 + (i + 1 + colour) % 2; j <= n; j += 2)
+          u[i][j] = (h2 * theta[i - 1][j - 1] + u[i - 1][j] + u[i + 1][j] + u[i][j - 1] + u[i][j + 1]) / 4;
+  T sum = 0;
+  for (usz i = 0; i < n; i++)
+    for (usz j = 0; j < n; j++) {
+      const T difference = u[i + 1][j + 1] - uobs[i][j];
+      sum += difference * difference;
+    }
+  __builtin_free(u);
+  loss() = sum;
+}

@@ -1,0 +1,409 @@
+"""Gathers the evidence of one group of cases from their workers, and has it judged.
+
+What counts as the same, and what proves a gradient, is `pyweanj.verify`'s business; here
+is only which worker is asked for what.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from pyweanj.example import Example
+from pyweanj.inputs import InputsError, read_arrays, read_attributes, sha256, write_arrays
+from pyweanj.records import Figure, Outcome, Pair
+from pyweanj.run.process import WorkerError
+from pyweanj.run.session import Session
+from pyweanj.store import Run
+from pyweanj.verify import (
+    Comparison,
+    Evidence,
+    Probe,
+    Tolerance,
+    compare,
+    decide,
+    decide_pair,
+    derive,
+    proofs,
+)
+from pyweanj.verify.directions import aligned, random_signs, separating
+from pyweanj.verify.evidence import vector_norms
+from pyweanj.verify.fd import random_entries, steps
+from pyweanj.verify.proofs import Proof
+
+__all__ = ["Checker", "evaluate"]
+
+ENTRIES = 10
+REPEATS = 2
+
+
+def evaluate(session: Session, run: Run) -> None:
+    """Loss and gradient of one case; fills its record.  Raises `WorkerError`."""
+    path = run.gradient(session.case)
+    reply = session.ask("evaluate", output=str(path))
+    session.gradient = _read(path)
+    session.loss_dtype = str(read_attributes(path).get("loss_dtype", ""))
+    session.evaluate_s = reply["wall_s"]
+    record = session.record
+    record.loss = reply["loss"]
+    record.gradient = run.relative(path)
+    norms = [vector_norms(np.asarray(g))[1] for g in session.gradient.values()]
+    record.grad_norm = float(np.hypot.reduce(norms)) if norms else None
+
+
+class Checker:
+    """The cases of one group: the same mathematics, dtype and size.
+
+    Parameters
+    ----------
+    sessions
+        Prepared and, where they got that far, evaluated.
+    tolerance
+        Relative, instead of the derived one.
+    """
+
+    def __init__(
+        self,
+        example: Example,
+        run: Run,
+        sessions: list[Session],
+        rng: np.random.Generator,
+        tolerance: float | None = None,
+    ) -> None:
+        self.example = example
+        self.run = run
+        self.sessions = [s for s in sessions if s.gradient is not None]
+        self._seed = int(rng.integers(1 << 31))
+        self._override = tolerance
+        self._evidence = {s.case: self._evidence_of(s) for s in self.sessions}
+        self._tolerance: Tolerance | None = None
+        self._figures: dict[Any, list[Figure]] = {s.case: [] for s in self.sessions}
+        self._tangents: dict[Any, list[tuple[dict[str, np.ndarray], float]]] = {}
+        self._directions: list[tuple[Path, dict[str, np.ndarray]]] = []
+        self._comparisons: list[tuple[Session, Session, Comparison]] = []
+
+    @property
+    def tolerance(self) -> Tolerance:
+        """Of every comparison of this group."""
+        if self._tolerance is None:
+            first = self.sessions[0]
+            self._tolerance = derive(
+                first.case.dtype,
+                self.example.depth(first.size),
+                terms=self.example.unknowns(first.size),
+                override=self._override,
+            )
+        return self._tolerance
+
+    def like_for_like(self) -> None:
+        """Whether each case computed what it was asked to, on the inputs that it was given."""
+        for session in self.sessions:
+            case = session.case
+            shapes = self.example.shapes(session.size)
+            held = read_arrays(self.run.inputs(case.n, case.dtype))
+            evidence = self._evidence[case]
+            self._add(
+                session,
+                proofs.like_for_like(
+                    evidence,
+                    shapes={name: shapes[name] for name in self.example.differentiate},
+                    dtype=case.dtype,
+                    n=case.n,
+                    K=case.K,
+                    input_sha256={name: sha256(held[name]) for name in self.example.arrays},
+                ),
+            )
+            self._add(session, proofs.finite(evidence))
+            if session.loss_dtype not in {"", case.dtype} and case.system != "oracle":
+                detail = f"the loss came out as {session.loss_dtype}, should be {case.dtype}"
+                self._add(session, Figure(name=Proof.LIKE, passed=False, detail=detail))
+
+    def prove(self, session: Session) -> None:
+        """The proofs that a case gives by itself: its gradient against its own loss.
+
+        Away from the check size that is the difference along one direction, two losses.
+        """
+        if not self._sound(session):
+            return
+        with session.guard():
+            if "check" in session.planned.tasks:
+                self._repeat(session)
+                self._entries(session)
+                self._taylor(session)
+                self._forward_mode(session)
+            self._along(session)
+
+    def compare(self) -> None:
+        """Every case against the oracle, against the others and across their forward modes."""
+        oracle = next((s for s in self.sessions if s.case.system == "oracle"), None)
+        reference = self._evidence[oracle.case] if oracle is not None else None
+        for session in self.sessions:
+            evidence = self._evidence[session.case]
+            zero = proofs.zero(evidence.gradient, oracle=reference.gradient if reference else None)
+            self._add(session, zero)
+            if reference is not None and session is not oracle and self._sound(session):
+                self._against_oracle(session, reference)
+            for other in self.sessions:
+                tangents = self._tangents.get(other.case)
+                if other is not session and tangents and self._sound(session):
+                    self._add(
+                        session,
+                        proofs.adjoint_identity(
+                            tangents, evidence.gradient, self.tolerance, across=_label(other)
+                        ),
+                    )
+        for left, right in itertools.combinations(self.sessions, 2):
+            found = compare(
+                self._evidence[left.case],
+                self._evidence[right.case],
+                self.tolerance,
+                zero_proved=self._zero_proved(left) and self._zero_proved(right),
+                colours=self.example.colours,
+            )
+            self._comparisons.append((left, right, found))
+            if found.reason == "gradient":
+                self._separate(left, right)
+
+    def inputs_unchanged(self) -> None:
+        """Whether each case still holds the inputs that it loaded."""
+        for session in self.sessions:
+            if not session.alive:
+                continue
+            with session.guard():
+                after = session.ask("hash")["input_sha256"]
+                before = session.record.input_sha256 or {}
+                self._add(session, proofs.inputs_unchanged(before, after))
+
+    def judge(self) -> None:
+        """The verdict on each case, from all its figures; a wrong one is a mismatch."""
+        for session in self.sessions:
+            record, figures = session.record, self._figures[session.case]
+            record.tolerance = self.tolerance.relative
+            record.proofs = figures
+            verdict = decide(figures)
+            record.verdict = verdict.word
+            if verdict.word == "wrong":
+                first = verdict.deciding[0]
+                session.end(Outcome.MISMATCH, f"{first.name}: {first.detail or 'failed'}")
+
+    def pairs(self) -> list[Pair]:
+        """The comparisons as rows; `judge` comes first."""
+        rows = []
+        for left, right, found in self._comparisons:
+            words = left.record.verdict or "unproven", right.record.verdict or "unproven"
+            who = decide_pair(*words, found)
+            rows.append(
+                Pair(
+                    example=self.example.name,
+                    computes=left.planned.computes,
+                    dtype=left.case.dtype,
+                    n=left.case.n,
+                    K=left.case.K,
+                    left=_label(left),
+                    right=_label(right),
+                    kind=_kind(left, right),
+                    loss_difference=found.loss_difference,
+                    grad_difference=found.grad_difference,
+                    grad_difference_max=found.grad_difference_max,
+                    tolerance=found.tolerance,
+                    verdict=found.verdict,
+                    reason=found.reason,
+                    detail=found.detail,
+                    where=found.where,
+                    ulp=found.ulp,
+                    wrong=who.wrong,
+                )
+            )
+        return rows
+
+    def _evidence_of(self, session: Session) -> Evidence:
+        case, record, gradient = session.case, session.record, session.gradient
+        assert gradient is not None  # `evaluate` filled both
+        assert record.loss is not None
+        if case.system == "oracle":
+            # It computes in float64 whatever is asked; rounded once, it is the reference.
+            gradient = {name: np.asarray(g).astype(case.dtype) for name, g in gradient.items()}
+        return Evidence(
+            record.loss, gradient, case.dtype, case.n, case.K, record.input_sha256, _label(session)
+        )
+
+    def _add(self, session: Session, figure: Figure) -> None:
+        self._figures[session.case].append(figure)
+
+    def _sound(self, session: Session) -> bool:
+        """Whether shapes, dtype, inputs and finiteness are as they should be."""
+        kinds = (Proof.LIKE, Proof.FINITE)
+        return not any(
+            f.passed is False and proofs.kind_of(f.name) in kinds
+            for f in self._figures[session.case]
+        )
+
+    def _zero_proved(self, session: Session) -> bool:
+        return any(
+            f.passed and proofs.kind_of(f.name) is Proof.ZERO for f in self._figures[session.case]
+        )
+
+    def _repeat(self, session: Session) -> None:
+        evidence = self._evidence[session.case]
+        gradients, losses = [evidence.gradient], [evidence.loss]
+        path = self.run.gradient(session.case)
+        again = path.with_name(f".again-{path.name}")
+        try:
+            for _ in range(REPEATS):
+                losses.append(session.ask("evaluate", output=str(again))["loss"])
+                read = _read(again)
+                gradients.append(
+                    {k: v.astype(evidence.gradient[k].dtype) for k, v in read.items()}
+                    if session.case.system == "oracle"
+                    else read
+                )
+        finally:
+            again.unlink(missing_ok=True)
+        self._add(
+            session,
+            proofs.repeatability(gradients, losses, self.tolerance, colours=self.example.colours),
+        )
+
+    def _entries(self, session: Session) -> None:
+        gradient, both_ways = self._evidence[session.case].gradient, self._both_ways(session)
+        shapes = {name: np.shape(g) for name, g in gradient.items()}
+        probes = [
+            Probe(entry, both_ways, self._losses(session, {"entry": entry}, both_ways))
+            for entry in random_entries(shapes, ENTRIES, self._seed)
+        ]
+        found = self._fd(session, probes)
+        session.record.fd_error = found.value
+
+    def _along(self, session: Session) -> None:
+        """Differences along the shared directions; one of them away from the check size."""
+        directions = self._shared_directions(self._evidence[session.case].gradient)
+        if "check" not in session.planned.tasks:
+            directions = directions[:1]
+        both_ways = self._both_ways(session)
+        probes = [
+            Probe(direction, both_ways, self._losses(session, {"file": str(path)}, both_ways))
+            for path, direction in directions
+        ]
+        self._fd(session, probes, name=Proof.DIRECTIONS)
+
+    def _taylor(self, session: Session) -> None:
+        evidence = self._evidence[session.case]
+        path, direction = self._shared_directions(evidence.gradient)[0]
+        # From a large first step: the remainder must stand above the rounding of the loss.
+        down = tuple(2.0**-k for k in range(0, 10, 2))
+        probe = Probe(direction, down, self._losses(session, {"file": str(path)}, down))
+        found = proofs.taylor(
+            probe,
+            evidence.loss,
+            evidence.gradient,
+            self.tolerance,
+            quadratic=self.example.quadratic,
+        )
+        self._add(session, found)
+        session.record.taylor_rate = found.value
+
+    def _fd(
+        self, session: Session, probes: list[Probe], name: str = Proof.ENTRIES, **options: Any
+    ) -> Figure:
+        evidence = self._evidence[session.case]
+        found = proofs.finite_differences(
+            probes,
+            evidence.gradient,
+            self.tolerance,
+            quadratic=self.example.quadratic,
+            loss=evidence.loss,
+            name=name,
+            colours=self.example.colours,
+            **options,
+        )
+        self._add(session, found)
+        return found
+
+    def _both_ways(self, session: Session) -> tuple[float, ...]:
+        return steps(self.example.fd_step, session.case.dtype, self.example.quadratic)
+
+    def _forward_mode(self, session: Session) -> None:
+        evidence = self._evidence[session.case]
+        tangents = []
+        for path, direction in self._shared_directions(evidence.gradient):
+            try:
+                jvp = session.ask("jvp", direction={"file": str(path)})["jvp"]
+            except WorkerError as error:
+                if error.outcome is not Outcome.UNSUPPORTED:
+                    raise
+                return
+            tangents.append((direction, jvp))
+        self._tangents[session.case] = tangents
+        self._add(session, proofs.adjoint_identity(tangents, evidence.gradient, self.tolerance))
+
+    def _against_oracle(self, session: Session, reference: Evidence) -> None:
+        evidence = self._evidence[session.case]
+        found = compare(
+            evidence,
+            reference,
+            self.tolerance,
+            zero_proved=self._zero_proved(session),
+            colours=self.example.colours,
+        )
+        self._add(session, proofs.from_comparison(Proof.ORACLE, found))
+        session.record.oracle_loss_error = found.loss_difference
+        session.record.oracle_grad_error = found.grad_difference
+
+    def _separate(self, left: Session, right: Session) -> None:
+        """Which of two gradients is its own loss's, where they differ most."""
+        gradients = self._evidence[left.case].gradient, self._evidence[right.case].gradient
+        direction = separating(*gradients)
+        path = self.run.folder / "directions" / f"{left.case.slug}_{right.case.slug}.h5"
+        write_arrays(path, direction)
+        scale = sum(float(np.sum(np.abs(np.asarray(g)))) for g in gradients[0].values())
+        for session in (left, right):
+            with session.guard():
+                both_ways = self._both_ways(session)
+                losses = self._losses(session, {"file": str(path)}, both_ways)
+                probe = Probe(direction, both_ways, losses)
+                self._fd(session, [probe], name=Proof.SEPARATING, scale=scale)
+
+    def _shared_directions(
+        self, gradient: Mapping[str, np.ndarray]
+    ) -> list[tuple[Path, dict[str, np.ndarray]]]:
+        """The directions of this group, the same file for every system."""
+        if not self._directions:
+            first = self.sessions[0].case
+            stem = f"{self.sessions[0].planned.computes}_{first.dtype}_n{first.n}_K{first.K}"
+            for name, make in (("aligned", aligned), ("signs", random_signs)):
+                direction = make(gradient, self._seed)
+                path = self.run.folder / "directions" / f"{stem}_{name}.h5"
+                write_arrays(path, direction)
+                self._directions.append((path, direction))
+        return self._directions
+
+    @staticmethod
+    def _losses(
+        session: Session, direction: dict[str, Any], at: tuple[float, ...]
+    ) -> tuple[float, ...]:
+        return tuple(session.ask("losses", direction=direction, steps=list(at))["losses"])
+
+
+def _read(path: Path) -> dict[str, np.ndarray]:
+    try:
+        return read_arrays(path)
+    except InputsError as error:
+        raise WorkerError(Outcome.RUNTIME_ERROR, f"its gradient cannot be read: {error}") from error
+
+
+def _label(session: Session) -> str:
+    case = session.case
+    return f"{case.system}/{case.variant}/{case.device}"
+
+
+def _kind(left: Session, right: Session) -> Literal["systems", "oracle", "devices", "variants"]:
+    a, b = left.case, right.case
+    if "oracle" in (a.system, b.system):
+        return "oracle"
+    if a.system != b.system:
+        return "systems"
+    return "variants" if a.variant != b.variant else "devices"

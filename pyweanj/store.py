@@ -1,0 +1,191 @@
+"""A run on disk: ``results/<example>/<UTC time>/``, appended to while the run goes on.
+
+``run.json`` (example, options, plan) is written first, ``records.jsonl`` grows by one line
+a case and is flushed to the disk after each, and the joint table is written last, each
+file under a temporary name until it is complete.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from pyweanj.errors import UsageError
+from pyweanj.records import SCHEMA_VERSION, Case, Joint, Record
+
+__all__ = ["Run", "new_run", "read_joint", "write_results"]
+
+
+class Run:
+    """The folder of one run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @property
+    def records_file(self) -> Path:
+        """One JSON object a line, in the order in which the cases ended."""
+        return self.folder / "records.jsonl"
+
+    def log(self, system: str, device: str) -> Path:
+        """The output of a worker."""
+        return self.folder / "logs" / f"{system}-{device}.log"
+
+    def gradient(self, case: Case) -> Path:
+        """Where the gradient of a case is kept, in the layout of the inputs."""
+        return self.folder / "gradients" / f"{case.slug}.h5"
+
+    def inputs(self, n: int, dtype: str) -> Path:
+        """The inputs of one size and dtype."""
+        return self.folder / "inputs" / f"n{n}_{dtype}.h5"
+
+    def relative(self, path: Path) -> str:
+        """`path` as it is written in a record."""
+        return path.relative_to(self.folder).as_posix()
+
+    def begin(self, about: dict[str, Any]) -> None:
+        """Write ``run.json`` and the schema."""
+        self.write("run.json", json.dumps(about, indent=1, ensure_ascii=False) + "\n")
+
+    def append(self, record: Record) -> None:
+        """Add one record; it is on the disk when this returns."""
+        line = record.model_dump_json().encode() + b"\n"
+        with self.records_file.open("ab") as file:
+            # A line cut short by a kill or a full disk must not swallow this one.
+            if file.tell() and not _ends_with_newline(self.records_file):
+                file.write(b"\n")
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def records(self) -> Iterator[Record]:
+        """The records so far; a half-written line is passed over."""
+        if not self.records_file.exists():
+            return
+        with self.records_file.open("rb") as file:
+            for line in file:
+                with contextlib.suppress(ValidationError):
+                    yield Record.model_validate_json(line)
+
+    def write(self, name: str, text: str) -> Path:
+        """Write a whole file, complete or not at all."""
+        path = self.folder / name
+        temporary = path.with_name(f".{name}.part")
+        try:
+            temporary.write_text(text, encoding="utf-8")
+            temporary.replace(path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise
+        return path
+
+    def finish(self, joint: Joint) -> None:
+        """Write the joint table as JSON, CSV and Markdown, and point ``latest`` here."""
+        from pyweanj import report
+
+        self.write("joint.json", joint.model_dump_json(indent=1) + "\n")
+        for name, form in (("joint.csv", "csv"), ("joint.md", "markdown")):
+            self.write(name, report.render(joint, form))
+        latest = self.folder.parent / "latest"
+        with contextlib.suppress(OSError):
+            # A plain file called latest is the user's; leave it.
+            if latest.is_symlink() or not latest.exists():
+                temporary = latest.with_name(f".latest.{os.getpid()}")
+                temporary.symlink_to(self.folder.name)
+                temporary.replace(latest)
+
+
+def new_run(example: str, output: Path | None = None) -> Run:
+    """Make the folder of a new run: `output`, or one under ``results/`` of the current folder.
+
+    Raises
+    ------
+    UsageError
+        The folder cannot be made, or `output` already holds a run.
+    """
+    root = output or Path("results") / example
+    try:
+        if output is not None:
+            if (output / "records.jsonl").exists():
+                raise UsageError(f"{output} already holds a run; give another --output folder")
+            output.mkdir(parents=True, exist_ok=True)
+            return Run(output.resolve())
+        stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
+        for suffix in ("", *(f"-{k}" for k in range(2, 1000))):
+            folder = root / (stamp + suffix)
+            with contextlib.suppress(FileExistsError):
+                folder.mkdir(parents=True)
+                return Run(folder.resolve())
+    except OSError as error:
+        raise UsageError(
+            f"cannot write results to {root}: {error.strerror}; give a folder with --output"
+        ) from error
+    raise UsageError(f"{root} holds a thousand runs of this second; give a folder with --output")
+
+
+def read_joint(path: Path) -> Joint:
+    """The joint table of a run's folder, or of a ``joint.json``.
+
+    Raises
+    ------
+    UsageError
+        There is none, it is damaged, or another schema version wrote it.
+    """
+    file = path / "joint.json" if path.is_dir() else path
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror}; give the folder of a finished run") from error
+    try:
+        data = json.loads(text)
+        version = data.get("schema_version") if isinstance(data, dict) else None
+    except ValueError as error:
+        raise UsageError(f"{file}: not JSON ({error})") from error
+    if version != SCHEMA_VERSION:
+        raise UsageError(
+            f"{file}: schema version {version}, but this pyweanj reads {SCHEMA_VERSION}; "
+            "use the version that wrote it"
+        )
+    try:
+        return Joint.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UsageError(f"{file}: {where}: {first['msg']}") from error
+
+
+def write_results(
+    example: str,
+    system: str,
+    device: str,
+    records: list[dict[str, Any]],
+    folder: Path | None = None,
+) -> Path:
+    """Write one system's timing records on one device, as the notebooks do; returns the file.
+
+    Parameters
+    ----------
+    records
+        Dictionaries with the keys ``dtype``, ``variant``, ``N``, ``n``, ``K``, ``forward_s``,
+        ``grad_s``, ``compile_s``, ``peak_mem_bytes``; None where something was not measured.
+    folder
+        Default: ``results/<example>`` in the current folder.
+    """
+    root = folder or Path("results") / example
+    root.mkdir(parents=True, exist_ok=True)
+    about = {"example": example, "system": system, "device": device, "records": records}
+    return Run(root).write(f"{system}-{device}.json", json.dumps(about, indent=1) + "\n")
+
+
+def _ends_with_newline(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"

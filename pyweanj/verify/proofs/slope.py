@@ -1,0 +1,105 @@
+"""A directional derivative from losses alone, with bounds of its error.
+
+Rounding: the two losses of a central difference differ by rounding by at most the loss
+tolerance, so the quotient by that much over 2h.  Truncation: none for a quadratic loss;
+otherwise Romberg extrapolation over halved steps removes it, and the last change of the
+extrapolated value bounds what is left.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pyweanj.verify.evidence import Probe
+from pyweanj.verify.tolerance import Tolerance
+
+__all__ = ["Slope", "central_slope"]
+
+
+@dataclass(frozen=True)
+class Slope:
+    """A directional derivative and how far it can be trusted."""
+
+    value: float
+    rounding: float
+    truncation: float
+    kink: float = 0.0
+    """Gap between the one-sided slopes, where it does not close as the step shrinks."""
+
+    @property
+    def uncertainty(self) -> float:
+        """Bound of the absolute error."""
+        return self.rounding + self.truncation
+
+
+def central_slope(
+    probe: Probe, tolerance: Tolerance, *, quadratic: bool, loss: float | None = None
+) -> Slope:
+    """The derivative of the loss along a probe's direction, by central differences.
+
+    Parameters
+    ----------
+    quadratic
+        The loss is quadratic along any direction: one step is exact, and the largest is taken.
+    loss
+        At the unmoved inputs; with it and three step sizes a kink is recognised.
+
+    Raises
+    ------
+    ValueError
+        The probe has no step with its opposite.
+    """
+    at = probe.values
+    sizes = sorted({t for t in probe.steps if t > 0 and -t in at}, reverse=True)
+    if not sizes:
+        raise ValueError("a central difference needs a step and its opposite")
+    if quadratic:
+        sizes = sizes[:1]
+    slopes = [(at[h] - at[-h]) / (2 * h) for h in sizes]
+    errors = [tolerance.loss_rounding * max(abs(at[h]), abs(at[-h])) / (2 * h) for h in sizes]
+    value, rounding, last = _extrapolate(sizes, slopes, errors)
+    truncation, kink = (0.0 if quadratic else last), 0.0
+    if loss is not None and len(sizes) > 2:
+        gaps = [(at[h] - 2 * loss + at[-h]) / h for h in sizes]
+        kink, noise = _kink(sizes, gaps, errors)
+        if kink:
+            rounding += noise
+    return Slope(value, rounding, truncation, kink)
+
+
+def _extrapolate(
+    sizes: Sequence[float], values: Sequence[float], errors: Sequence[float]
+) -> tuple[float, float, float]:
+    """Romberg: the value at step 0, the rounding error in it, and its last change.
+
+    The error of the values is a series in h², h⁴, …
+    """
+    column, noise, last = list(values), list(errors), math.inf
+    for order in range(1, len(sizes)):
+        ratios = [(sizes[k] / sizes[k + order]) ** 2 for k in range(len(column) - 1)]
+        before = column[-1]
+        noise = [(r * noise[k + 1] + noise[k]) / (r - 1) for k, r in enumerate(ratios)]
+        column = [(r * column[k + 1] - column[k]) / (r - 1) for k, r in enumerate(ratios)]
+        last = abs(column[-1] - before)
+    return column[-1], noise[-1], last
+
+
+def _kink(
+    sizes: Sequence[float], gaps: Sequence[float], errors: Sequence[float]
+) -> tuple[float, float]:
+    """The gap between one-sided slopes at step 0 if there is one, and the rounding error in it.
+
+    Where the loss is smooth the gap is h a + h³ b + …, so a gap at 0 that is left after both
+    terms are removed comes from a kink.
+    """
+    h = np.array(sizes[-3:])
+    terms = np.stack([np.ones(3), h / h[0], (h / h[0]) ** 3])
+    # Weights w with w · gaps = gap at 0 for every gap of that form.
+    weights = np.linalg.solve(terms, np.array([1.0, 0.0, 0.0]))
+    left = float(abs(weights @ np.array(gaps[-3:])))
+    noise = float(np.abs(weights) @ (4 * np.array(errors[-3:])))
+    return (left if left > 2 * noise and left > 1e-3 * abs(gaps[-1]) else 0.0), noise

@@ -1,0 +1,106 @@
+"""Taylor remainder: |L(θ + t v) − L(θ) − t g·v| must shrink with t², not with t."""
+
+from __future__ import annotations
+
+import math
+
+from pyweanj.records import Figure
+from pyweanj.verify.evidence import Arrays, Probe, conventions, derivative
+from pyweanj.verify.proofs.differences import DECISIVE
+from pyweanj.verify.proofs.names import Proof, best
+from pyweanj.verify.tolerance import Tolerance
+
+__all__ = ["RATE", "taylor"]
+
+#: A right gradient leaves a remainder of second order, a wrong one of first.
+RATE = 1.8
+_WRONG = 1.5
+#: A remainder this much above its noise gives a rate that is right to about 0.1.
+_CLEAR = 20.0
+
+
+def taylor(
+    probe: Probe,
+    loss: float,
+    gradient: Arrays,
+    tolerance: Tolerance,
+    *,
+    quadratic: bool,
+    name: str = Proof.TAYLOR,
+) -> Figure:
+    """The order of the Taylor remainder along one direction.
+
+    Parameters
+    ----------
+    probe
+        Losses at steps along a direction; the positive ones are used, and should shrink by the
+        same factor.  With their opposites a kink along the direction is told from a wrong gradient.
+    loss
+        At the unmoved inputs.
+    quadratic
+        The loss is quadratic: the rate is then exactly 2, as far as rounding shows it.
+
+    Returns
+    -------
+    Figure
+        `value` is the rate between the two smallest steps whose remainder stands above rounding.
+        Where fewer than two do, the loss is linear along the direction to rounding: there is no
+        rate (`value` is None), and the figure passes if that first-order fit is sharp enough.
+    """
+    steps = sorted((t for t in probe.steps if t > 0), reverse=True)
+    figures = []
+    for holomorphic in conventions(gradient):
+        claimed, size = derivative(gradient, probe.direction, holomorphic=holomorphic)
+        remainders = [abs(probe.values[t] - loss - t * claimed) for t in steps]
+        noise = [
+            tolerance.loss_rounding * max(abs(probe.values[t]), abs(loss))
+            + (tolerance.relative + tolerance.roundoff) * t * size
+            for t in steps
+        ]
+        # How sharp the first-order fit is where no remainder is seen.
+        sharp = _CLEAR * noise[0] / (steps[0] * size) if steps and size else math.inf
+        figure = _rate(steps, remainders, noise, sharp)
+        if figure.passed is False and _kinked(probe, steps, loss, noise):
+            figure.passed = None
+            figure.detail += (
+                "; the loss has a kink along the direction, which is of first order too"
+            )
+        figure.name = name
+        if quadratic and figure.value is not None:
+            figure.detail += "; 2 exactly for a quadratic loss"
+        figures.append(figure)
+    return best(figures)
+
+
+def _rate(steps: list[float], remainders: list[float], noise: list[float], sharp: float) -> Figure:
+    name = Proof.TAYLOR
+    if not all(math.isfinite(r) for r in remainders):
+        return Figure(name=name, passed=False, detail="a loss or the gradient is not finite")
+    clear = [k for k in range(len(steps)) if remainders[k] > _CLEAR * noise[k]]
+    pairs = [k for k in clear if k + 1 in clear]
+    if not pairs:
+        detail = "degenerate: the remainder does not stand above rounding, so there is no rate"
+        passed = True if 0 not in clear and sharp <= DECISIVE else None
+        if passed:
+            detail += f"; the first-order fit is good to {sharp:.1e}"
+        return Figure(name=name, tolerance=RATE, passed=passed, detail=detail)
+    k = pairs[-1]
+    rate = math.log(remainders[k] / remainders[k + 1]) / math.log(steps[k] / steps[k + 1])
+    detail = f"between steps {steps[k]:.1e} and {steps[k + 1]:.1e}"
+    passed = True if rate >= RATE else (False if rate < _WRONG else None)
+    if passed is None:
+        detail += "; neither first nor second order"
+    return Figure(name=name, value=rate, tolerance=RATE, passed=passed, detail=detail)
+
+
+def _kinked(probe: Probe, steps: list[float], loss: float, noise: list[float]) -> bool:
+    """Whether L(t) + L(−t) − 2 L(0), which no gradient enters, is of first order as well."""
+    if not all(-t in probe.values for t in steps):
+        return False
+    even = [abs(probe.values[t] + probe.values[-t] - 2 * loss) for t in steps]
+    clear = [k for k in range(len(steps)) if even[k] > _CLEAR * noise[k]]
+    pairs = [k for k in clear if k + 1 in clear]
+    if not pairs:
+        return False
+    k = pairs[-1]
+    return math.log(even[k] / even[k + 1]) / math.log(steps[k] / steps[k + 1]) < _WRONG

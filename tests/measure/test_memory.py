@@ -1,0 +1,190 @@
+import ctypes
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyweanj.measure import memory
+from pyweanj.measure.memory import PeakRss, rss_around
+
+MiB = 2**20
+
+
+def _resettable() -> str:
+    watch = PeakRss()
+    with watch:
+        pass
+    return watch.reason
+
+
+@pytest.fixture
+def resettable():
+    reason = _resettable()
+    if reason:
+        pytest.skip(reason)
+
+
+@pytest.mark.usefixtures("resettable")
+@pytest.mark.parametrize("size", [4 * MiB, 40 * MiB, 200 * MiB])
+def test_peak_of_an_array_that_is_freed_again(size):
+    def call():
+        np.ones(size // 8)
+
+    call()
+    found = rss_around(call)
+    peak, growth = found[memory.RSS_PEAK], found[memory.RSS_GROWTH]
+    assert growth is not None
+    assert peak is not None
+    assert abs(growth - size) <= memory.NOISE[memory.RSS_GROWTH]
+    assert peak > growth
+
+
+@pytest.mark.usefixtures("resettable")
+def test_an_earlier_higher_peak_is_forgotten():
+    np.ones(200 * MiB // 8)
+    growth = rss_around(lambda: np.ones(8 * MiB // 8))[memory.RSS_GROWTH]
+    assert growth is not None
+    assert growth < 20 * MiB
+
+
+@pytest.mark.usefixtures("resettable")
+def test_call_that_needs_nothing():
+    growth = rss_around(lambda: sum(range(1000)))[memory.RSS_GROWTH]
+    assert growth is not None
+    assert growth <= memory.NOISE[memory.RSS_GROWTH]
+
+
+def test_what_the_call_raises_passes_through():
+    with pytest.raises(ZeroDivisionError):
+        rss_around(lambda: 1 / 0)
+
+
+class Fake:
+    """Resident memory by script; `resets` tells whether the mark can be reset."""
+
+    def __init__(self, resets: bool, now: int, mark: int) -> None:
+        self.resets, self.now, self.high = resets, now, mark
+
+    def use(self, peak: int) -> None:
+        self.high = max(self.high, peak)
+
+    def current(self) -> int:
+        return self.now
+
+    def reset(self) -> None:
+        if self.resets:
+            self.high = self.now
+
+    def mark(self) -> int:
+        return self.high
+
+
+def test_resettable_mark():
+    source = Fake(True, 100 * MiB, 900 * MiB)
+    found = rss_around(lambda: source.use(130 * MiB), source)
+    assert found == {"rss_peak": 130 * MiB, "rss_growth": 30 * MiB}
+
+
+def test_mark_that_cannot_be_reset_tells_a_new_peak_only():
+    source = Fake(False, 100 * MiB, 120 * MiB)
+    assert rss_around(lambda: source.use(150 * MiB), source)["rss_growth"] == 50 * MiB
+    # The mark stands at 150 MiB now: a lower peak hides behind it.
+    watch = PeakRss(source)
+    with watch:
+        source.use(140 * MiB)
+    assert watch.peak is None
+    assert watch.growth is None
+    assert "fresh process" in watch.reason
+
+
+def test_refusing_kernel_gives_none_and_the_reason(tmp_path):
+    (tmp_path / "status").write_text("VmRSS:\t 100 kB\n")
+    (tmp_path / "clear_refs").write_text("")
+    watch = PeakRss(memory.LinuxMemory(tmp_path))
+    with watch:
+        pass
+    assert (watch.before, watch.peak) == (None, None)
+    assert "VmHWM" in watch.reason
+    found = rss_around(lambda: None, memory.LinuxMemory(tmp_path / "nowhere"))
+    assert found == {"rss_peak": None, "rss_growth": None}
+
+
+def test_linux_fields_are_kilobytes(tmp_path):
+    (tmp_path / "status").write_text("Name:\tpython\nVmHWM:\t  2048 kB\nVmRSS:\t  1024 kB\n")
+    source = memory.LinuxMemory(tmp_path)
+    assert (source.mark(), source.current()) == (2 * MiB, MiB)
+    source.reset()
+    assert Path(tmp_path / "clear_refs").read_text() == "5"
+
+
+THREADED = """
+import ctypes, sys, threading
+from pyweanj.measure import memory
+if sys.argv[1] == "shared" and not memory.share_heap():
+    sys.exit("mallopt refused")
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+libc.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
+libc.free.argtypes = [ctypes.c_void_p]
+asked, answered = threading.Semaphore(0), threading.Semaphore(0)
+
+def pool():  # a thread that lives on, as those of a thread pool do
+    while True:
+        asked.acquire()
+        block = libc.malloc(8 << 20)
+        libc.memset(block, 1, 8 << 20)
+        libc.free(block)
+        answered.release()
+
+threading.Thread(target=pool, daemon=True).start()
+
+def call():
+    asked.release()
+    answered.acquire()
+
+for _ in range(4):
+    call()
+print([memory.rss_around(call)["rss_growth"] >> 20 for _ in range(4)])
+"""
+
+
+@pytest.mark.usefixtures("resettable")
+@pytest.mark.skipif(
+    not hasattr(ctypes.CDLL(None), "mallopt"), reason="the C library has no mallopt"
+)
+@pytest.mark.parametrize(("heap", "expected"), [("shared", [8] * 4), ("own", [0] * 4)])
+def test_what_another_thread_freed_before_does_not_hide_a_call(heap, expected):
+    # Negative control: with a heap for each thread the 8 MiB are there, and are not seen.
+    command = [sys.executable, "-c", THREADED, heap]
+    out = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(out.stdout) == expected
+
+
+def test_rusage_in_a_fresh_process_tells_the_first_call():
+    pytest.importorskip("resource")
+    code = (
+        "from pyweanj.measure import memory as m\n"
+        "s = m.RusageMemory()\n"
+        "print(m.rss_around(lambda: bytearray(b'x' * (300 << 20)), s)['rss_growth'])\n"
+        "print(m.rss_around(lambda: bytearray(1000), s)['rss_growth'])\n"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    first, second = out.stdout.split()
+    assert 290 * MiB < int(first) < 620 * MiB
+    assert second == "None"
+
+
+def test_every_kind_is_described():
+    assert set(memory.KINDS) == {
+        "rss_peak",
+        "rss_growth",
+        "xla_temp",
+        "julia_allocated",
+        "cuda_allocated",
+        "xla_peak_device",
+    }
+    assert all(len(text) > 40 for text in memory.KINDS.values())
+    assert set(memory.NOISE) <= set(memory.KINDS)
