@@ -7,7 +7,7 @@ is only which worker is asked for what.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,8 +28,10 @@ from pyweanj.verify import (
     decide,
     decide_pair,
     derive,
+    diagnosis,
     proofs,
 )
+from pyweanj.verify.diagnosis.context import Source
 from pyweanj.verify.directions import aligned, random_signs, separating
 from pyweanj.verify.evidence import vector_norms
 from pyweanj.verify.fd import random_entries, steps
@@ -39,6 +41,7 @@ __all__ = ["Checker", "evaluate"]
 
 ENTRIES = 10
 REPEATS = 2
+FINDINGS = 3
 
 
 def evaluate(session: Session, run: Run) -> None:
@@ -189,6 +192,9 @@ class Checker:
             if verdict.word == "wrong":
                 first = verdict.deciding[0]
                 session.end(Outcome.MISMATCH, f"{first.name}: {first.detail or 'failed'}")
+        for session in self.sessions:
+            if session.record.verdict == "wrong":
+                session.record.diagnosis = self._diagnose(session)
 
     def pairs(self) -> list[Pair]:
         """The comparisons as rows; `judge` comes first."""
@@ -219,6 +225,57 @@ class Checker:
                 )
             )
         return rows
+
+    def _diagnose(self, session: Session) -> str:
+        """What kind of wrong: a line for each explanation, the best first."""
+        right = [s for s in self.sessions if s.record.verdict == "right"]
+        reference = None
+        if right:
+            best = max(right, key=lambda s: s.case.system == "oracle")
+            reference = self._evidence[best.case].gradient
+        findings = diagnosis.diagnose(
+            self._evidence[session.case].gradient,
+            reference,
+            self._context(session),
+        )
+        return "\n".join(
+            f"{found.text} (unexplained: {found.residual:.1e})"
+            + (f"; usual cause: {found.cause}" if found.cause else "")
+            for found in findings[:FINDINGS]
+        )
+
+    def _context(self, session: Session) -> diagnosis.Context:
+        case, oracle = session.case, self.example.oracle
+        arrays = read_arrays(self.run.inputs(case.n, case.dtype))
+        orders: dict[str, Source] = {}
+        sweeps: dict[int, Source] = {}
+        if oracle is not None:
+
+            def by_oracle(computes: str, K: int) -> Callable[[], Mapping[str, np.ndarray]]:
+                return lambda: oracle(computes, arrays, K)[1]
+
+            mine = session.planned.computes
+            others = {variant.computes for variant in self.example.variants} - {mine}
+            orders = {name: by_oracle(name, case.K) for name in sorted(others)}
+            near = {case.K - 1, case.K + 1, case.K - 2, case.K + 2, 2 * case.K}
+            sweeps = {K: by_oracle(mine, K) for K in sorted(near) if K >= 0}
+        forward = [
+            f.passed
+            for f in self._figures[case]
+            if proofs.kind_of(f.name) in (Proof.ADJOINT, Proof.ACROSS)
+        ]
+        return diagnosis.Context(
+            n=case.n,
+            K=case.K,
+            dtype=case.dtype,
+            depth=self.example.depth(session.size),
+            system=case.system,
+            colours=self.example.colours,
+            inputs=arrays,
+            orders=orders,
+            sweeps=sweeps,
+            forward_mode_right=False not in forward if forward else None,
+        )
 
     def _evidence_of(self, session: Session) -> Evidence:
         case, record, gradient = session.case, session.record, session.gradient
@@ -330,11 +387,8 @@ class Checker:
         evidence = self._evidence[session.case]
         tangents = []
         for path, direction in self._shared_directions(evidence.gradient):
-            try:
-                jvp = session.ask("jvp", direction={"file": str(path)})["jvp"]
-            except WorkerError as error:
-                if error.outcome is not Outcome.UNSUPPORTED:
-                    raise
+            jvp = self._tangent(session, path)
+            if jvp is None:
                 return
             tangents.append((direction, jvp))
         self._tangents[session.case] = tangents
@@ -355,17 +409,34 @@ class Checker:
 
     def _separate(self, left: Session, right: Session) -> None:
         """Which of two gradients is its own loss's, where they differ most."""
-        gradients = self._evidence[left.case].gradient, self._evidence[right.case].gradient
-        direction = separating(*gradients)
+        direction = separating(
+            self._evidence[left.case].gradient, self._evidence[right.case].gradient
+        )
         path = self.run.folder / "directions" / f"{left.case.slug}_{right.case.slug}.h5"
         write_arrays(path, direction)
-        scale = sum(float(np.sum(np.abs(np.asarray(g)))) for g in gradients[0].values())
-        for session in (left, right):
+        for session, other in ((left, right), (right, left)):
             with session.guard():
                 both_ways = self._both_ways(session)
                 losses = self._losses(session, {"file": str(path)}, both_ways)
-                probe = Probe(direction, both_ways, losses)
-                self._fd(session, [probe], name=Proof.SEPARATING, scale=scale)
+                figure = proofs.separating_direction(
+                    Probe(direction, both_ways, losses),
+                    self._evidence[session.case],
+                    self._evidence[other.case],
+                    self.tolerance,
+                    quadratic=self.example.quadratic,
+                    tangent=self._tangent(session, path),
+                )
+                self._add(session, figure)
+
+    @staticmethod
+    def _tangent(session: Session, path: Path) -> float | None:
+        """The forward-mode derivative along the direction in `path`; None where there is none."""
+        try:
+            return session.ask("jvp", direction={"file": str(path)})["jvp"]
+        except WorkerError as error:
+            if error.outcome is not Outcome.UNSUPPORTED:
+                raise
+            return None
 
     def _shared_directions(
         self, gradient: Mapping[str, np.ndarray]

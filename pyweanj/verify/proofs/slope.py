@@ -61,26 +61,28 @@ def central_slope(
         sizes = sizes[:1]
     slopes = [(at[h] - at[-h]) / (2 * h) for h in sizes]
     errors = [tolerance.loss_rounding * max(abs(at[h]), abs(at[-h])) / (2 * h) for h in sizes]
-    value, rounding, last = _extrapolate(sizes, slopes, errors)
-    truncation, kink = (0.0 if quadratic else last), 0.0
     if loss is not None and len(sizes) > 2:
         gaps = [(at[h] - 2 * loss + at[-h]) / h for h in sizes]
-        kink, noise = _kink(sizes, gaps, errors)
-        if kink:
-            rounding += noise
-    return Slope(value, rounding, truncation, kink)
+        if _has_kink(sizes, gaps, errors):
+            up = _extrapolate(sizes, [(at[h] - loss) / h for h in sizes], errors, 1)
+            down = _extrapolate(sizes, [(loss - at[-h]) / h for h in sizes], errors, 1)
+            middle = (up[0] + down[0]) / 2
+            return Slope(middle, 2 * up[1], max(up[2], down[2]), abs(up[0] - down[0]))
+    value, rounding, last = _extrapolate(sizes, slopes, errors, 2)
+    return Slope(value, rounding, 0.0 if quadratic else last)
 
 
 def _extrapolate(
-    sizes: Sequence[float], values: Sequence[float], errors: Sequence[float]
+    sizes: Sequence[float], values: Sequence[float], errors: Sequence[float], power: int
 ) -> tuple[float, float, float]:
     """Romberg: the value at step 0, the rounding error in it, and its last change.
 
-    The error of the values is a series in h², h⁴, …
+    The error of the values is a series in h^power, h^(2 power), …: 2 for central differences of
+    a smooth function, 1 for one-sided ones.
     """
     column, noise, last = list(values), list(errors), math.inf
     for order in range(1, len(sizes)):
-        ratios = [(sizes[k] / sizes[k + order]) ** 2 for k in range(len(column) - 1)]
+        ratios = [(sizes[k] / sizes[k + order]) ** power for k in range(len(column) - 1)]
         before = column[-1]
         noise = [(r * noise[k + 1] + noise[k]) / (r - 1) for k, r in enumerate(ratios)]
         column = [(r * column[k + 1] - column[k]) / (r - 1) for k, r in enumerate(ratios)]
@@ -88,13 +90,11 @@ def _extrapolate(
     return column[-1], noise[-1], last
 
 
-def _kink(
-    sizes: Sequence[float], gaps: Sequence[float], errors: Sequence[float]
-) -> tuple[float, float]:
-    """The gap between one-sided slopes at step 0 if there is one, and the rounding error in it.
+def _has_kink(sizes: Sequence[float], gaps: Sequence[float], errors: Sequence[float]) -> bool:
+    """Whether a gap between one-sided slopes is left at step 0.
 
-    Where the loss is smooth the gap is h a + h³ b + …, so a gap at 0 that is left after both
-    terms are removed comes from a kink.
+    Where the loss is smooth the gap is h a + h³ b + …, so what is left after both terms are
+    removed comes from a kink.
     """
     h = np.array(sizes[-3:])
     terms = np.stack([np.ones(3), h / h[0], (h / h[0]) ** 3])
@@ -102,4 +102,4 @@ def _kink(
     weights = np.linalg.solve(terms, np.array([1.0, 0.0, 0.0]))
     left = float(abs(weights @ np.array(gaps[-3:])))
     noise = float(np.abs(weights) @ (4 * np.array(errors[-3:])))
-    return (left if left > 2 * noise and left > 1e-3 * abs(gaps[-1]) else 0.0), noise
+    return left > 2 * noise and left > 1e-3 * abs(gaps[-1])
