@@ -1,8 +1,8 @@
 """A run on disk: ``results/<example>/<UTC time>/``, appended to while the run goes on.
 
-``run.json`` (example, options, plan) is written first, ``records.jsonl`` grows by one line
-a case and is flushed to the disk after each, and the joint table is written last, each
-file under a temporary name until it is complete.
+``run.json`` (example, options, plan) is written first, ``records.jsonl`` and
+``pairs.jsonl`` grow as groups of cases end and are flushed to the disk each time, and the
+joint table is written last, under a temporary name until it is complete.
 """
 
 from __future__ import annotations
@@ -10,17 +10,20 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from pyweanj.errors import UsageError
-from pyweanj.records import SCHEMA_VERSION, Case, Joint, Record
+from pyweanj.records import SCHEMA_VERSION, Case, Joint, Pair, Record
 
 __all__ = ["Run", "new_run", "read_joint", "write_results"]
+
+
+Row = TypeVar("Row", Record, Pair)
 
 
 class Run:
@@ -28,6 +31,11 @@ class Run:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    @property
+    def pairs_file(self) -> Path:
+        """One JSON object a line, as `records_file`."""
+        return self.folder / "pairs.jsonl"
 
     @property
     def records_file(self) -> Path:
@@ -51,28 +59,50 @@ class Run:
         return path.relative_to(self.folder).as_posix()
 
     def begin(self, about: dict[str, Any]) -> None:
-        """Write ``run.json`` and the schema."""
+        """Write ``run.json``: what was asked for, so that the run can be taken up again."""
+        about = {"schema_version": SCHEMA_VERSION, **about}
         self.write("run.json", json.dumps(about, indent=1, ensure_ascii=False) + "\n")
 
-    def append(self, record: Record) -> None:
-        """Add one record; it is on the disk when this returns."""
-        line = record.model_dump_json().encode() + b"\n"
-        with self.records_file.open("ab") as file:
-            # A line cut short by a kill or a full disk must not swallow this one.
-            if file.tell() and not _ends_with_newline(self.records_file):
-                file.write(b"\n")
-            file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
+    def append(self, rows: Iterable[Record | Pair]) -> None:
+        """Add the rows of one group of cases; they are on the disk when this returns.
 
-    def records(self) -> Iterator[Record]:
-        """The records so far; a half-written line is passed over."""
-        if not self.records_file.exists():
-            return
-        with self.records_file.open("rb") as file:
-            for line in file:
-                with contextlib.suppress(ValidationError):
-                    yield Record.model_validate_json(line)
+        Pairs go first: where all records of a group are found, so are its pairs.
+        """
+        rows = list(rows)
+        for kind, file in ((Pair, self.pairs_file), (Record, self.records_file)):
+            lines = [
+                row.model_dump_json().encode() + b"\n" for row in rows if isinstance(row, kind)
+            ]
+            if lines:
+                _append(file, b"".join(lines))
+
+    def records(self) -> list[Record]:
+        """The records so far, the last one of each case; a half-written line is passed over."""
+        return list({record.case: record for record in _rows(self.records_file, Record)}.values())
+
+    def pairs(self) -> list[Pair]:
+        """The pairs so far, the last one of each two cases."""
+        found = {
+            (p.computes, p.dtype, p.n, p.K, p.left, p.right): p
+            for p in _rows(self.pairs_file, Pair)
+        }
+        return list(found.values())
+
+    def about(self) -> dict[str, Any]:
+        """What `begin` wrote; raises UsageError where the folder holds no run."""
+        file = self.folder / "run.json"
+        try:
+            data = json.loads(file.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise UsageError(f"{file}: {error.strerror}; give the folder of a run") from error
+        except ValueError as error:
+            raise UsageError(f"{file}: not JSON ({error})") from error
+        if data.get("schema_version") != SCHEMA_VERSION:
+            raise UsageError(
+                f"{file}: schema version {data.get('schema_version')}, but this pyweanj writes "
+                f"{SCHEMA_VERSION}; finish it with the version that began it"
+            )
+        return data
 
     def write(self, name: str, text: str) -> Path:
         """Write a whole file, complete or not at all."""
@@ -88,12 +118,8 @@ class Run:
         return path
 
     def finish(self, joint: Joint) -> None:
-        """Write the joint table as JSON, CSV and Markdown, and point ``latest`` here."""
-        from pyweanj import report
-
+        """Write ``joint.json``, and point ``latest`` here."""
         self.write("joint.json", joint.model_dump_json(indent=1) + "\n")
-        for name, form in (("joint.csv", "csv"), ("joint.md", "markdown")):
-            self.write(name, report.render(joint, form))
         latest = self.folder.parent / "latest"
         with contextlib.suppress(OSError):
             # A plain file called latest is the user's; leave it.
@@ -185,7 +211,22 @@ def write_results(
     return Run(root).write(f"{system}-{device}.json", json.dumps(about, indent=1) + "\n")
 
 
-def _ends_with_newline(path: Path) -> bool:
+def _append(path: Path, lines: bytes) -> None:
+    with path.open("ab+") as file:
+        # A line cut short by a kill or a full disk must not swallow the next one.
+        if file.seek(0, os.SEEK_END):
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                lines = b"\n" + lines
+        file.write(lines)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _rows(path: Path, model: type[Row]) -> Iterator[Row]:
+    if not path.exists():
+        return
     with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) == b"\n"
+        for line in file:
+            with contextlib.suppress(ValidationError):
+                yield model.model_validate_json(line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from pyweanj.cli import compare, doctor, inputs, listing, setup
+from pyweanj.cli import compare, doctor, inputs, listing, report, setup
 
 __all__ = ["app"]
 
@@ -18,6 +18,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("compare")(compare.compare)
+app.command("report")(report.report)
+app.command("diff")(report.diff)
 app.command("list")(listing.list_)
 app.command("doctor")(doctor.doctor)
 app.command("setup")(setup.setup)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pyweanj.errors import UsageError, unknown
 
+if TYPE_CHECKING:
+    from pyweanj.run import Options
+    from pyweanj.store import Run
+
 __all__ = ["compare"]
 
-FORMATS = ("table", "json", "csv", "markdown")
 PRESETS = ("default", "quick", "seeds")
 
 Many = list[str]
@@ -78,11 +81,19 @@ def compare(
         Path | None, _option("Result folder; default: results/EXAMPLE/UTC-TIME.", "--output", "-o")
     ] = None,
     format_: Annotated[
-        str, typer.Option("--format", "-f", help="table, json, csv or markdown, on stdout.")
+        str,
+        typer.Option(
+            "--format", "-f", help="table, json, csv, markdown, latex or html, on stdout."
+        ),
     ] = "table",
     no_install: Annotated[
         bool, typer.Option("--no-install", help="Never install Julia, even with internet.")
     ] = False,
+    resume: Annotated[
+        Path | None,
+        _option("Take up this run's folder with its own options: run what is missing.", "--resume"),
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show every proof.")] = False,
     require: Annotated[
         Many | None, _option("Systems that must run: exit status 1 where one cannot.", "--require")
     ] = None,
@@ -96,8 +107,8 @@ def compare(
     from pyweanj.cli.progress import Terminal
     from pyweanj.run import Options
 
-    if format_ not in FORMATS:
-        raise unknown("format", format_, FORMATS)
+    if format_ not in report.FORMATS:
+        raise unknown("format", format_, report.FORMATS)
     if preset not in PRESETS:
         raise unknown("preset", preset, PRESETS)
     if no_timing and no_check:
@@ -124,18 +135,36 @@ def compare(
     )
     found = catalogue.load(example)
     reference = example if example in catalogue.names() else str(Path(example).resolve())
+    folder = None
+    if resume is not None:
+        folder = store.Run(resume.resolve())
+        options, inputs = _taken_up(folder, reference)
     prepared = run.prepare(found, reference, options, inputs=inputs)
     if not no_install and any(planned.case.system == "enzyme" for planned in prepared.plan):
         _install_julia()
-    folder = store.new_run(found.name, output)
+    folder = folder or store.new_run(found.name, output)
+    published = report.published(found)
     with Terminal(prepared, folder) as terminal:
-        joint = run.execute(prepared, folder, terminal)
+        joint = run.execute(prepared, folder, terminal, resume=resume is not None)
+        report.write_files(joint, folder.folder, published)
     if format_ == "table":
-        report.print_table(joint, terminal.out, published=report.published(found))
+        report.print_table(joint, terminal.out, published, explain=explain)
         terminal.out.print(f"Results: {_shown(folder.folder)}", soft_wrap=True, highlight=False)
     else:
-        sys.stdout.write(report.render(joint, format_))
+        text = report.render(joint, format_, published=published, folder=folder.folder)
+        sys.stdout.write(text)
     return run.exit_status(joint, options.require)
+
+
+def _taken_up(folder: Run, reference: str) -> tuple[Options, Path | None]:
+    """Options and inputs of a run that is to be taken up again."""
+    from pyweanj.run import Options
+
+    about = folder.about()
+    if about["example"] != reference:
+        raise UsageError(f"{folder.folder} is a run of {about['example']}, not of {reference}")
+    inputs = about.get("inputs")
+    return Options.from_json(about["options"]), Path(inputs) if inputs else None
 
 
 def _install_julia() -> None:

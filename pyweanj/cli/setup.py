@@ -17,7 +17,9 @@ def setup(
     julia: Annotated[Path | None, typer.Option(help="A Julia executable to use.")] = None,
     project: Annotated[Path | None, typer.Option(help="Its project with the packages.")] = None,
     cuda: Annotated[bool, typer.Option("--cuda", help="Install CUDA.jl, too.")] = False,
-    show: Annotated[bool, typer.Option("--show", help="Show the Julia in use; change nothing.")] = False,
+    show: Annotated[
+        bool, typer.Option("--show", help="Show the Julia in use; change nothing.")
+    ] = False,
     reset: Annotated[bool, typer.Option("--reset", help="Forget the stored choice.")] = False,
     test: Annotated[bool, typer.Option("--test", help="Run WEANJ's own tests.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Plain data on stdout.")] = False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pyweanj.report.changes import difference_to_json, difference_to_markdown, print_difference
 from pyweanj.report.diff import Change, Difference, diff
+from pyweanj.report.files import write_files
 from pyweanj.report.formats import FORMATS, render
 from pyweanj.report.plots import save_plots
 from pyweanj.report.quoted import Published, published
@@ -22,4 +23,5 @@ __all__ = [
     "published",
     "render",
     "save_plots",
+    "write_files",
 ]

@@ -132,7 +132,7 @@ class Printer:
         for row in table.rows:
             if section is not None and row[section].text != before:
                 before = row[section].text
-                rich.add_row(self.text(before, "underline"))
+                rich.add_row(self.text(before, "dim"))
             cells = [self.cell(row[k]) for k, _ in columns]
             if down:
                 # n once for each block of implementations: the eye finds the blocks.
@@ -149,7 +149,8 @@ class Printer:
         """What is not ok: a paragraph each, so that messages keep their words together."""
         self.line(table.title, "bold")
         for name, sizes, outcome, why, remedy, log in table.rows:
-            text = self.text(f"{name.text}: ", "bold")
+            text = Text()
+            text.append(self.text(f"{name.text}: ", "bold"))
             text.append(self.text(outcome.text, STYLES[outcome.tone]))
             text.append(self.text(f" ({sizes.text}): ", "dim"))
             text.append(self.text(why.text))
@@ -157,7 +158,8 @@ class Printer:
                 text.append(self.text(f" → {remedy.text}", "cyan"))
             if log.text:
                 text.append(self.text(f" [{log.text}]", "dim"))
-            self.console.print(Padding(text, (0, 0, 0, 4)))
+            for k, line in enumerate(text.wrap(self.console, max(20, self.console.width - 4))):
+                self.console.print(Padding(line, (0, 0, 0, 4 if k else 2)))
 
 
 def _width(table: Table) -> int:

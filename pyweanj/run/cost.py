@@ -9,7 +9,7 @@ import numpy as np
 
 from pyweanj.example import Size
 from pyweanj.measure import Rule, Sample, SweepBudget, calibrate, interleave, seeds_rule
-from pyweanj.records import Case
+from pyweanj.records import Case, Record
 from pyweanj.run.process import WorkerError
 from pyweanj.run.session import Session
 from pyweanj.systems import What
@@ -46,6 +46,11 @@ class Budgets:
     def add(self, case: Case, gradient_s: float) -> None:
         """Tell what one gradient of `case` took."""
         self._of(case).add(Size(case.n, case.K), gradient_s)
+
+    def add_record(self, record: Record) -> None:
+        """Tell what a case of an earlier run took."""
+        if record.grad_s is not None:
+            self.add(record.case, record.grad_s)
 
     def refusal(self, case: Case) -> str:
         """Why `case` must not run, or nothing."""

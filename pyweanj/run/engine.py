@@ -7,7 +7,6 @@ gradients can be held against each other and their samples interleaved.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -34,6 +33,9 @@ from pyweanj.systems import SYSTEMS, load
 __all__ = ["Observer", "Prepared", "execute", "exit_status", "prepare"]
 
 
+INTERRUPTED = "interrupted before it was finished"
+
+
 class Observer(Protocol):
     """Is told what goes on; shows it to somebody or not."""
 
@@ -53,6 +55,8 @@ class Prepared:
     options: Options
     plan: tuple[Planned, ...]
     check_inputs: dict[str, np.ndarray]
+    inputs: Path | None
+    """The file that they came from, where it is not the example's own."""
     cores: tuple[int, ...]
 
 
@@ -83,11 +87,14 @@ def prepare(
         cores = machine.choose_cores(options.threads)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    return Prepared(example, reference, options, tuple(planned), arrays, tuple(cores or ()))
+    return Prepared(example, reference, options, tuple(planned), arrays, inputs, tuple(cores or ()))
 
 
-def execute(prepared: Prepared, run: Run, observer: Observer) -> Joint:
+def execute(prepared: Prepared, run: Run, observer: Observer, *, resume: bool = False) -> Joint:
     """Run every planned case; the joint table, also where the run was interrupted.
+
+    With `resume` the groups whose cases all ended, and not in a failure of their worker,
+    are taken from the folder instead of being run again.
 
     Records are on the disk as soon as their group ends.  An interruption (Ctrl-C, SIGTERM)
     ends the workers, writes what was found and returns it with ``complete`` false.
@@ -96,17 +103,22 @@ def execute(prepared: Prepared, run: Run, observer: Observer) -> Joint:
     about = environment.describe()
     about["warnings"] = _warnings(prepared)
     about["options"] = options.to_json()
-    run.begin(
-        {
-            "example": prepared.reference,
-            "options": options.to_json(),
-            "environment": about,
-            "plan": [
-                {"case": p.case._asdict(), "computes": p.computes, "tasks": list(p.tasks)}
-                for p in prepared.plan
-            ],
-        }
-    )
+    if resume:
+        kept = _Kept(prepared, run)
+    else:
+        kept = _Kept(prepared, None)
+        run.begin(
+            {
+                "example": prepared.reference,
+                "options": options.to_json(),
+                "inputs": str(prepared.inputs) if prepared.inputs else None,
+                "environment": about,
+                "plan": [
+                    {"case": p.case._asdict(), "computes": p.computes, "tasks": list(p.tasks)}
+                    for p in prepared.plan
+                ],
+            }
+        )
     workers = Workers(
         run.folder / "logs",
         threads=options.threads,
@@ -121,10 +133,16 @@ def execute(prepared: Prepared, run: Run, observer: Observer) -> Joint:
     rng = np.random.default_rng(prepared.example.seed if options.seed is None else options.seed)
     with _terminable():
         try:
-            for _, members in itertools.groupby(
-                _in_groups(prepared.plan), key=lambda p: (p.case[3:], p.computes)
-            ):
-                group = _Group(prepared, run, workers, budgets, rng, observer, list(members))
+            for key, members in _groups(prepared.plan).items():
+                if key in kept.groups:
+                    found, compared = kept.groups[key]
+                    records += found
+                    pairs += compared
+                    for record in found:
+                        budgets.add_record(record)
+                        observer.done(record)
+                    continue
+                group = _Group(prepared, run, workers, budgets, rng, observer, members)
                 group.work()
                 records += group.close()
                 pairs += group.pairs
@@ -136,7 +154,7 @@ def execute(prepared: Prepared, run: Run, observer: Observer) -> Joint:
                 records += group.close(interrupted=True)
                 pairs += group.pairs
         finally:
-            workers.close(at_once=True) if not complete else workers.close()
+            workers.close(at_once=not complete)
     joint = Joint(
         example=prepared.example.name,
         environment=about,
@@ -227,12 +245,13 @@ class _Group:
             if not session.begun:
                 continue
             if interrupted and not session.finished:
-                session.end(Outcome.SKIPPED, "interrupted before it was finished")
+                session.end(Outcome.SKIPPED, INTERRUPTED)
             if not interrupted:
                 session.release()
-            self.run.append(session.record)
             records.append(session.record)
-            self.observer.done(session.record)
+        self.run.append([*self.pairs, *records])
+        for record in records:
+            self.observer.done(record)
         return records
 
     def _live(self, task: str) -> list[Session]:
@@ -275,12 +294,45 @@ class _Group:
                 cost.measure_memory(session, run_it=not self.budgets.refusal(case))
 
 
-def _in_groups(planned: tuple[Planned, ...]) -> list[Planned]:
-    """The plan with the cases of one computation side by side; sizes keep their order."""
-    order = {
-        key: i for i, key in enumerate(dict.fromkeys((p.case[3:], p.computes) for p in planned))
-    }
-    return sorted(planned, key=lambda p: order[p.case[3:], p.computes])
+GroupKey = tuple[str, int, int, str]
+
+
+def _key(computes: str, dtype: str, n: int, K: int) -> GroupKey:
+    return dtype, n, K, computes
+
+
+def _groups(planned: tuple[Planned, ...]) -> dict[GroupKey, list[Planned]]:
+    """The plan's cases by what is held against each other, in the order of their first."""
+    groups: dict[GroupKey, list[Planned]] = {}
+    for p in planned:
+        groups.setdefault(_key(p.computes, p.case.dtype, p.case.n, p.case.K), []).append(p)
+    return groups
+
+
+class _Kept:
+    """What an earlier, interrupted run found and need not be found again.
+
+    A group is kept whole or not at all, since its samples were taken in turns.
+    """
+
+    #: A case that ended so may end better when it is run again.
+    AGAIN = frozenset(FAILURES - {Outcome.MISMATCH}) | {Outcome.UNAVAILABLE}
+
+    def __init__(self, prepared: Prepared, run: Run | None) -> None:
+        self.groups: dict[GroupKey, tuple[list[Record], list[Pair]]] = {}
+        if run is None:
+            return
+        records = {record.case: record for record in run.records()}
+        pairs = run.pairs()
+        for key, members in _groups(prepared.plan).items():
+            found = [records[p.case] for p in members if p.case in records]
+            if len(found) == len(members) and not any(map(self._unfinished, found)):
+                mine = [p for p in pairs if _key(p.computes, p.dtype, p.n, p.K) == key]
+                self.groups[key] = found, mine
+
+    def _unfinished(self, record: Record) -> bool:
+        interrupted = record.outcome is Outcome.SKIPPED and record.message == INTERRUPTED
+        return interrupted or record.outcome in self.AGAIN
 
 
 def _make_inputs(prepared: Prepared, run: Run, size: Size, dtype: str) -> None:

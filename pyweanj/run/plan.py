@@ -41,6 +41,11 @@ class Options:
         """Plain data, as stored with a run."""
         return asdict(self)
 
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Options:
+        """The inverse of `to_json`."""
+        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in data.items()})
+
 
 @dataclass(frozen=True)
 class Planned:
@@ -108,8 +113,9 @@ def _sizes(example: Example, options: Options) -> dict[Size, set[Task]]:
         for K in options.sweeps:
             if K < 0:
                 raise UsageError(f"K = {K} is no number of sweeps; give whole numbers from 0 up")
-        ns = options.sizes or tuple(dict.fromkeys(size.n for size in timing))
-        Ks = options.sweeps or tuple(dict.fromkeys(size.K for size in timing))
+        known = timing or example.timing or (example.check,)
+        ns = options.sizes or tuple(dict.fromkeys(size.n for size in known))
+        Ks = options.sweeps or tuple(dict.fromkeys(size.K for size in known))
         timing = tuple(Size(n, K) for K in Ks for n in ns)
         memory = ()
     sizes: dict[Size, set[Task]] = {}

@@ -13,7 +13,7 @@ from pyweanj.verify.tolerance import unit_roundoff
 __all__ = ["fd_check", "random_entries", "steps"]
 
 
-def fd_check(  # noqa: PLR0917 (the seeds' signature)
+def fd_check(
     loss: Callable[[np.ndarray], Any],
     theta: np.ndarray,
     gradient: np.ndarray,

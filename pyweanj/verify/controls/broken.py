@@ -57,7 +57,7 @@ def broken() -> list[Control]:
         Control("float32 returned for float64", faults.float32_returned, "precision", "float32"),
         Control("TF32 inside float32", faults.tf32_inside, "precision", "TF32"),
         Control("inputs transposed, losses equal", faults.transposed_inputs, "axes", "transposed"),
-        Control("other inputs", faults.other_inputs, str("like for like")),
+        Control("other inputs", faults.other_inputs, "like for like"),
         Control("noise of 1e-2", faults.unstructured, "none", "no structure"),
         Control("inputs changed", faults.inputs_changed, "inputs unchanged"),
         Control(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import SupportsFloat
 
 import numpy as np
 
@@ -11,7 +12,7 @@ __all__ = ["gradient", "loss", "other_gradient", "other_loss", "tangent"]
 Named = Mapping[str, np.ndarray]
 
 
-def loss(a: Named, K: int, scale: np.floating) -> np.floating:
+def loss(a: Named, K: int, scale: np.floating) -> SupportsFloat:
     """With np.tanh and np.sum."""
     misfit = _states(a, K)[-1] - a["y"]
     return scale * np.sum(misfit * misfit)
@@ -31,7 +32,7 @@ def gradient(a: Named, K: int, scale: np.floating) -> dict[str, np.ndarray]:
     return {"w": w, "x": shadow}
 
 
-def tangent(a: Named, v: Named, K: int, scale: np.floating) -> np.floating:
+def tangent(a: Named, v: Named, K: int, scale: np.floating) -> SupportsFloat:
     """Directional derivative along v in w and x."""
     half, two = a["w"].dtype.type(0.5), a["w"].dtype.type(2)
     x, dx = a["x"], v["x"]
@@ -43,7 +44,7 @@ def tangent(a: Named, v: Named, K: int, scale: np.floating) -> np.floating:
     return two * scale * np.sum((x - a["y"]) * dx)
 
 
-def other_loss(a: Named, K: int, scale: np.floating) -> np.floating:
+def other_loss(a: Named, K: int, scale: np.floating) -> SupportsFloat:
     """With exponentials, and summed by a scalar product from the other end."""
     misfit = (_other_states(a, K)[-1] - a["y"])[::-1]
     return scale * (misfit @ misfit)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pyweanj.records import Figure
-from pyweanj.verify import prove as proving
 from pyweanj.verify import proofs
+from pyweanj.verify import prove as proving
 from pyweanj.verify.controls.model import Held, Problem
 from pyweanj.verify.diagnosis import Finding, diagnose
 from pyweanj.verify.directions import aligned
@@ -137,7 +137,7 @@ def _diagnosed(side: _Side, known: Evidence | None) -> Judgement:
 def _forward_fits(side: _Side, known: Evidence) -> bool | None:
     """Whether the forward mode fits the right gradient."""
     gradient = side.evidence.gradient
-    if any(np.shape(gradient.get(k)) != np.shape(g) for k, g in known.gradient.items()):
+    if {k: np.shape(g) for k, g in gradient.items()} != side.held.problem.shapes:
         return None
     direction = aligned(known.gradient, 3)
     tangent = side.held.jvp(direction)

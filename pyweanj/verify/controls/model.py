@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import SupportsFloat
 
 import numpy as np
 
 from pyweanj.inputs import sha256
+from pyweanj.verify import condition
 from pyweanj.verify.diagnosis import Context
 from pyweanj.verify.evidence import Colours, Direction, Evidence
 from pyweanj.verify.prove import Setting
-from pyweanj.verify.tolerance import derive
+from pyweanj.verify.tolerance import Condition, derive
 
 __all__ = ["Gradient", "Implementation", "Loss", "Problem", "Tangent"]
 
 Named = Mapping[str, np.ndarray]
-Loss = Callable[[Named], float]
+Loss = Callable[[Named], SupportsFloat]
 Gradient = Callable[[Named], dict[str, np.ndarray]]
-Tangent = Callable[[Named, Named], float]
+Tangent = Callable[[Named, Named], SupportsFloat]
 
 
 @dataclass(frozen=True)
@@ -56,19 +59,25 @@ class Problem:
     arguments: Mapping[str, Gradient] = field(default_factory=dict)
     step: float = 1e-2
 
-    @property
+    @cached_property
     def setting(self) -> Setting:
         """What its proofs share."""
         largest = [
             float(np.max(np.abs(self.arrays[name]), initial=0.0)) for name in self.differentiate
         ]
         return Setting(
-            derive(self.dtype, self.depth, terms=self.terms),
+            derive(self.dtype, self.depth, terms=self.terms, condition=self.condition),
             quadratic=self.quadratic,
             step=self.step,
             magnitude=max(largest),
             colours=self.colours,
         )
+
+    @cached_property
+    def condition(self) -> Condition:
+        """As the oracle shows it."""
+        oracle = self.oracle
+        return condition.measure(lambda a: (float(oracle.loss(a)), oracle.gradient(a)), self.arrays)
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import SupportsFloat
 
 import numpy as np
 
@@ -23,7 +24,7 @@ __all__ = [
 Named = Mapping[str, np.ndarray]
 
 
-def overwritten_loss(a: Named, K: int) -> np.floating:
+def overwritten_loss(a: Named, K: int) -> SupportsFloat:
     """Σ u² after K in-place sweeps u[i] ← e[i] u[i+1]."""
     e, u = a["e"], a["u"].copy()
     for _ in range(K):
@@ -53,7 +54,7 @@ def overwritten_gradient(a: Named, K: int, *, stale: bool = False) -> dict[str, 
     return {"e": found}
 
 
-def overwritten_tangent(a: Named, v: Named, K: int) -> np.floating:
+def overwritten_tangent(a: Named, v: Named, K: int) -> SupportsFloat:
     """Directional derivative along v in e."""
     e, u, du = a["e"], a["u"].copy(), np.zeros_like(a["u"])
     for _ in range(K):
@@ -63,7 +64,7 @@ def overwritten_tangent(a: Named, v: Named, K: int) -> np.floating:
     return np.sum(2 * u * du)
 
 
-def unrolled_loss(a: Named, K: int) -> np.floating:
+def unrolled_loss(a: Named, K: int) -> SupportsFloat:
     """The same, whole arrays at once: u[i] becomes the product of K factors e and one u."""
     u = _unrolled(a["e"], a["u"], K)
     return u @ u
@@ -85,7 +86,7 @@ def unrolled_gradient(a: Named, K: int) -> dict[str, np.ndarray]:
     return {"e": found}
 
 
-def kink_loss(a: Named) -> np.floating:
+def kink_loss(a: Named) -> SupportsFloat:
     """Σ c (max(x, 0)² + max(x, 0))."""
     y = np.maximum(a["x"], 0)
     return np.sum(a["c"] * (y * y + y))
@@ -98,12 +99,12 @@ def kink_gradient(a: Named, at_zero: float) -> dict[str, np.ndarray]:
     return {"x": a["c"] * (2 * np.maximum(x, 0) + 1) * slope}
 
 
-def kink_tangent(a: Named, v: Named) -> np.floating:
+def kink_tangent(a: Named, v: Named) -> SupportsFloat:
     """Directional derivative with half the slope at the kink."""
     return np.sum(kink_gradient(a, 0.5)["x"] * v["x"])
 
 
-def phase_loss(a: Named) -> np.floating:
+def phase_loss(a: Named) -> SupportsFloat:
     """Re Σ c z²."""
     return np.sum(a["c"] * np.real(a["z"] ** 2))
 
@@ -113,7 +114,7 @@ def phase_gradient(a: Named) -> dict[str, np.ndarray]:
     return {"z": 2 * a["c"] * np.conj(a["z"])}
 
 
-def phase_tangent(a: Named, v: Named) -> np.floating:
+def phase_tangent(a: Named, v: Named) -> SupportsFloat:
     """Re Σ 2 c z v."""
     return np.sum(np.real(2 * a["c"] * a["z"] * v["z"]))
 

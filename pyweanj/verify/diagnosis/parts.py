@@ -39,9 +39,9 @@ def part(wrong: np.ndarray, right: np.ndarray, context: Context) -> Iterator[Fin
 def empty_part(wrong: np.ndarray, context: Context) -> Iterator[Finding]:
     """A place that is exactly zero while the rest is not: seen without a reference."""
     mask = wrong == 0
-    if wrong.size > 3 and mask.any() and (place := place_of(mask, context.colours)):
-        if place != "every entry":
-            yield Finding.of("part", f"{place}: zero, the rest is not", 0.0, context)
+    place = place_of(mask, context.colours) if wrong.size > 3 and mask.any() else ""
+    if place and place != "every entry":
+        yield Finding.of("part", f"{place}: zero, the rest is not", 0.0, context)
 
 
 def _content(wrong: np.ndarray, right: np.ndarray, context: Context) -> str:

@@ -124,9 +124,11 @@ def _error(slope: Slope, claimed: float) -> float:
 
 def _figure(rows: list[_Row], name: str, gradient: Arrays, colours: Colours | None) -> Figure:
     failed = [row for row in rows if row.failed]
-    worst = (
-        max(failed, key=lambda row: row.excess) if failed else max(rows, key=lambda row: row.value)
-    )
+    if failed:
+        worst = max(failed, key=lambda row: row.excess)
+    else:
+        # What is zero has no relative error to show; beside other rows it is left out.
+        worst = max([row for row in rows if row.scale] or rows, key=lambda row: row.value)
     where = ""
     if isinstance(worst.probe.direction, tuple):
         array, index = worst.probe.direction

@@ -3,7 +3,7 @@
 Rounding: the two losses of a central difference differ by rounding by at most the loss
 tolerance, so the quotient by that much over 2h.  Truncation: none for a quadratic loss;
 otherwise Romberg extrapolation over halved steps removes it, and the last change of the
-extrapolated value bounds what is left.
+extrapolated value, with a factor of safety, bounds what is left.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from pyweanj.verify.evidence import Probe
 from pyweanj.verify.tolerance import Tolerance
 
 __all__ = ["Slope", "central_slope"]
+
+
+_SAFETY = 4.0
 
 
 @dataclass(frozen=True)
@@ -75,19 +78,24 @@ def central_slope(
 def _extrapolate(
     sizes: Sequence[float], values: Sequence[float], errors: Sequence[float], power: int
 ) -> tuple[float, float, float]:
-    """Romberg: the value at step 0, the rounding error in it, and its last change.
+    """Romberg: the value at step 0, and bounds of the rounding and the truncation error in it.
 
     The error of the values is a series in h^power, h^(2 power), …: 2 for central differences of
     a smooth function, 1 for one-sided ones.
     """
-    column, noise, last = list(values), list(errors), math.inf
+    column, noise, changes = list(values), list(errors), []
     for order in range(1, len(sizes)):
         ratios = [(sizes[k] / sizes[k + order]) ** power for k in range(len(column) - 1)]
         before = column[-1]
         noise = [(r * noise[k + 1] + noise[k]) / (r - 1) for k, r in enumerate(ratios)]
         column = [(r * column[k + 1] - column[k]) / (r - 1) for k, r in enumerate(ratios)]
-        last = abs(column[-1] - before)
-    return column[-1], noise[-1], last
+        changes.append(abs(column[-1] - before))
+    if not changes:
+        return column[-1], noise[-1], math.inf
+    # One change may be small by chance; the square of the one before is of its order.
+    size = abs(column[-1])
+    expected = changes[-2] ** 2 / size if len(changes) > 1 and size else 0.0
+    return column[-1], noise[-1], _SAFETY * max(changes[-1], expected)
 
 
 def _has_kink(sizes: Sequence[float], gaps: Sequence[float], errors: Sequence[float]) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from pyweanj.records import Figure
 from pyweanj.verify.evidence import Arrays, Probe, conventions, derivative
 from pyweanj.verify.proofs.differences import DECISIVE
@@ -51,7 +53,7 @@ def taylor(
     figures = []
     for holomorphic in conventions(gradient):
         claimed, size = derivative(gradient, probe.direction, holomorphic=holomorphic)
-        remainders = [abs(probe.values[t] - loss - t * claimed) for t in steps]
+        remainders = [probe.values[t] - loss - t * claimed for t in steps]
         noise = [
             tolerance.loss_rounding * max(abs(probe.values[t]), abs(loss))
             + (tolerance.relative + tolerance.roundoff) * t * size
@@ -72,10 +74,11 @@ def taylor(
     return best(figures)
 
 
-def _rate(steps: list[float], remainders: list[float], noise: list[float], sharp: float) -> Figure:
+def _rate(steps: list[float], signed: list[float], noise: list[float], sharp: float) -> Figure:
     name = Proof.TAYLOR
-    if not all(math.isfinite(r) for r in remainders):
+    if not all(math.isfinite(r) for r in signed):
         return Figure(name=name, passed=False, detail="a loss or the gradient is not finite")
+    remainders = [abs(r) for r in signed]
     clear = [k for k in range(len(steps)) if remainders[k] > _CLEAR * noise[k]]
     pairs = [k for k in clear if k + 1 in clear]
     if not pairs:
@@ -90,7 +93,18 @@ def _rate(steps: list[float], remainders: list[float], noise: list[float], sharp
     passed = True if rate >= RATE else (False if rate < _WRONG else None)
     if passed is None:
         detail += "; neither first nor second order"
+    elif not passed and not _has_first_order(steps[: k + 2][-3:], signed[: k + 2][-3:]):
+        passed = None
+        detail += "; the remainder changes sign, but has no part of first order"
     return Figure(name=name, value=rate, tolerance=RATE, passed=passed, detail=detail)
+
+
+def _has_first_order(steps: list[float], signed: list[float]) -> bool:
+    """Whether r(t) = e t + c t² + d t³ through these points has an e that matters."""
+    t = np.array(steps) / steps[0]
+    powers = np.stack([t ** (k + 1) for k in range(len(t))], axis=1)
+    first = np.linalg.solve(powers, np.array(signed))[0]
+    return abs(float(first)) > 0.05 * max(abs(r) for r in signed)
 
 
 def _kinked(probe: Probe, steps: list[float], loss: float, noise: list[float]) -> bool:
