@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pyweanj.api import GradientCheck, Report, check_gradient, compare
     from pyweanj.example import Example, Size, Variant
     from pyweanj.inputs import (
         InputsError,
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "GradientCheck": "api",
+    "Report": "api",
+    "check_gradient": "api",
+    "compare": "api",
     "Example": "example",
     "Size": "example",
     "Variant": "example",
@@ -50,13 +55,17 @@ _HOME = {
 __all__ = [
     "Case",
     "Example",
+    "GradientCheck",
     "InputsError",
     "Joint",
     "Outcome",
     "Pair",
     "Record",
+    "Report",
     "Size",
     "Variant",
+    "check_gradient",
+    "compare",
     "ensure_inputs",
     "fd_check",
     "inputs",

@@ -11,6 +11,7 @@ import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 
+from pyweanj.declaration import examine, place
 from pyweanj.errors import UsageError, unknown
 from pyweanj.example import Example
 
@@ -58,8 +59,8 @@ def _from_folder(folder: Path) -> Example:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        line = _line_in(error, file)
-        raise UsageError(f"{file}{line}: {type(error).__name__}: {error}") from error
+        text = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise UsageError(f"{file}{place(error, folder)}: {text}") from error
     if not hasattr(module, "example"):
         raise UsageError(f"{file}: does not bind the name `example` to an Example")
     return _valid(module.example, str(file))
@@ -68,16 +69,8 @@ def _from_folder(folder: Path) -> Example:
 def _valid(found: object, where: str) -> Example:
     if not isinstance(found, Example):
         raise UsageError(f"{where}: `example` is a {type(found).__name__}, not a pyweanj.Example")
+    try:
+        examine(found)
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from error
     return found
-
-
-def _line_in(error: Exception, file: Path) -> str:
-    """``:LINE`` of the innermost frame in `file`, from the traceback or the syntax error."""
-    if isinstance(error, SyntaxError) and error.filename == str(file):
-        return f":{error.lineno}"
-    line, trace = None, error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(file):
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return f":{line}" if line else ""

@@ -29,7 +29,7 @@ class Size(NamedTuple):
 
     n: int
     """What the arrays grow with: grid points a side, observations, …"""
-    K: int
+    K: int = 0
     """What the work grows with at fixed arrays: sweeps, steps, …"""
 
 
@@ -54,16 +54,18 @@ class Variant:
         object.__setattr__(self, "computes", self.computes or self.name)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Example:
     """One differentiable problem.
 
     `arguments` is the signature of every loss: names of input arrays, or ``"K"`` for the
     sweep count.  `differentiate` names the arrays that the gradient is taken with respect
-    to.  `make_inputs(size, seed)` returns the float64 arrays of one size, in C order of the
-    logical shape; `shapes(size)` says what shape each array must have.  `depth(size)` is
-    the number of rounded operations on the longest dependency chain of one loss, from which
-    the tolerance follows (`pyweanj.verify.tolerance`).
+    to.  `make_inputs(size, seed)` returns the float64 or complex128 arrays of one size, in C
+    order of the logical shape, and integer and boolean ones as they are; `shapes(size)` says
+    what shape each array must have.  Without both, the arrays are those of the HDF5 file
+    `data`, and there is no size but the check size.  `depth(size)` is the number of rounded
+    operations on the longest dependency chain of one loss, from which the tolerance follows
+    (`pyweanj.verify.tolerance`).
     """
 
     name: str
@@ -72,9 +74,10 @@ class Example:
     variants: tuple[Variant, ...]
     arguments: tuple[str, ...]
     differentiate: tuple[str, ...]
-    shapes: Callable[[Size], dict[str, tuple[int, ...]]]
-    make_inputs: Callable[[Size, int], dict[str, np.ndarray]]
-    generator: str
+    shapes: Callable[[Size], dict[str, tuple[int, ...]]] = None  # type: ignore[assignment]
+    """Default: the shapes of what is in the file `data`, whatever the size."""
+    make_inputs: Callable[[Size, int], dict[str, np.ndarray]] | None = None
+    generator: str = ""
     """How `make_inputs` draws, in words: stored beside the arrays that it made."""
     depth: Callable[[Size], float]
     check: Size
@@ -85,14 +88,32 @@ class Example:
     dtypes: tuple[str, ...] = DTYPES
     seed: int = 1
     data: Path | None = None
-    """Folder with the committed `inputs.h5` of the check size, and `published.json`."""
+    """HDF5 file with the arrays of the check size, or a folder with an `inputs.h5` and maybe a
+    `published.json`.  Default: `folder`."""
     oracle: Callable[[str, Arrays, int], tuple[float, dict[str, np.ndarray]]] | None = None
     """Loss and gradient by another mathematical route: (computes, arrays, K)."""
     colours: Callable[[tuple[int, ...]], np.ndarray] | None = None
     """Colour of each gradient entry (an integer array of that shape), for the diagnosis."""
+    tolerance: Mapping[str, float] = field(default_factory=dict)
+    """Relative tolerance by dtype, where the derived one does not fit; it is recorded."""
     fd_step: float = 1e-2
     quadratic: bool = False
     """The loss is quadratic in the differentiated arrays: any finite-difference step is exact."""
+
+    def __post_init__(self) -> None:
+        if self.shapes is None:
+            object.__setattr__(self, "shapes", self._stored_shapes)
+
+    @property
+    def draws_shapes_from_file(self) -> bool:
+        """Whether the shapes are those of the arrays in `file`."""
+        return self.shapes == self._stored_shapes
+
+    @property
+    def file(self) -> Path:
+        """The HDF5 file with the arrays of the check size, whether or not it exists."""
+        place = self.data or self.folder
+        return place if place.suffix in {".h5", ".hdf5"} else place / "inputs.h5"
 
     def variant(self, name: str) -> Variant:
         """The variant called `name`; raises KeyError where there is none."""
@@ -110,6 +131,11 @@ class Example:
         """Number of gradient entries at `size` (the N of a record)."""
         shapes = self.shapes(size)
         return sum(math.prod(shapes[a]) for a in self.differentiate)
+
+    def _stored_shapes(self, _size: Size) -> dict[str, tuple[int, ...]]:
+        from pyweanj.inputs import stored_shapes
+
+        return stored_shapes(self.file)
 
 
 @dataclass(frozen=True)

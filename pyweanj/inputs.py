@@ -36,6 +36,7 @@ __all__ = [
     "read_attributes",
     "save_gradient",
     "sha256",
+    "stored_shapes",
     "write_arrays",
 ]
 
@@ -123,8 +124,11 @@ def write_arrays(
         raise
 
 
-def read_arrays(path: Path) -> dict[str, np.ndarray]:
+def read_arrays(path: Path, *, plain: bool = False) -> dict[str, np.ndarray]:
     """Every dataset of a file in the shared layout, checked against its own attributes.
+
+    With `plain` a dataset that has none of these attributes, as other programs write them, is
+    taken as it is.
 
     Raises
     ------
@@ -139,7 +143,7 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
     try:
         with h5py.File(path, "r") as file:
             return {
-                name: _checked(path, name, item)
+                name: item[()] if plain and not LAYOUT & set(item.attrs) else _checked(path, name, item)
                 for name, item in file.items()
                 if isinstance(item, h5py.Dataset)
             }
@@ -154,6 +158,20 @@ def read_attributes(path: Path) -> dict[str, Any]:
 
     with h5py.File(path, "r") as file:
         return dict(file.attrs)
+
+
+def stored_shapes(path: Path) -> dict[str, tuple[int, ...]]:
+    """Shape of every dataset of `path`, without reading them; raises `InputsError`."""
+    import h5py
+
+    if not path.is_file():
+        raise InputsError(f"{path}: no such file")
+    try:
+        with h5py.File(path, "r") as file:
+            return {k: v.shape for k, v in file.items() if isinstance(v, h5py.Dataset)}
+    except OSError as error:
+        reason = str(error).splitlines()[0]
+        raise InputsError(f"{path}: not a readable HDF5 file ({reason})") from error
 
 
 def describe_file(path: Path) -> list[dict[str, Any]]:
@@ -171,6 +189,9 @@ def describe_file(path: Path) -> list[dict[str, Any]]:
             }
             for name, array in arrays.items()
         ]
+
+
+LAYOUT = frozenset({"axes", "dtype", "sha256"})
 
 
 def _checked(path: Path, name: str, dataset: h5py.Dataset) -> np.ndarray:
@@ -209,14 +230,16 @@ def load_inputs(
     """
     size = size or example.check
     path = path or committed_file(example)
-    arrays = read_arrays(path)
+    arrays = {name: np.asarray(a) for name, a in read_arrays(path, plain=True).items()}
     shapes = example.shapes(size)
     for name in example.arrays:
         if name not in arrays:
             found = ", ".join(sorted(arrays)) or "nothing"
             raise InputsError(f"{path}: no dataset {name} (found: {found})")
         array = arrays[name]
-        if array.shape != shapes[name]:
+        if array.dtype.kind not in "fciub":
+            raise InputsError(f"{path}: {name} is of dtype {array.dtype}; arrays hold numbers")
+        if array.shape != tuple(shapes[name]):
             raise InputsError(
                 f"{path}: {name} has shape {array.shape}, but {example.name} at n = {size.n} "
                 f"needs {shapes[name]}"
@@ -240,6 +263,11 @@ def inputs(
     example: Example, n: int, dtype: str = "float64", seed: int | None = None
 ) -> dict[str, np.ndarray]:
     """The arrays of size `n` drawn from `seed` (default: the example's), in `dtype`."""
+    if example.make_inputs is None:
+        raise InputsError(
+            f"{example.name} has the arrays of {example.file} and none of n = {n}; "
+            "give its Example shapes= and make_inputs= for other sizes"
+        )
     made = example.make_inputs(Size(n, 0), example.seed if seed is None else seed)
     return {name: cast(array, dtype) for name, array in made.items()}
 
@@ -290,5 +318,4 @@ def save_gradient(
 
 def committed_file(example: Example) -> Path:
     """The file with the check-size arrays of `example`, whether or not it exists."""
-    folder = example.data or example.folder
-    return folder / "inputs.h5"
+    return example.file

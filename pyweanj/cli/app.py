@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from pyweanj.cli import compare, doctor, inputs, listing, report, setup
+from pyweanj.cli import compare, doctor, inputs, listing, new, report, setup
 
 __all__ = ["app"]
 
@@ -18,6 +18,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("compare")(compare.compare)
+app.command("new")(new.new)
 app.command("report")(report.report)
 app.command("diff")(report.diff)
 app.command("list")(listing.list_)

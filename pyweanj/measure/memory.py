@@ -6,22 +6,22 @@ it (``VmHWM`` in ``/proc/self/status``).  Elsewhere the mark of `getrusage` cann
 reset: it tells the peak of a call only if that call raised it, which the first call in a
 fresh process usually does.  Where neither tells, the answer is None and never a guess.
 
-A peak tells what a call needs only if the memory that earlier calls freed is no longer
-resident.  The worker therefore calls `share_heap` before it loads its system, and freed heap
-is given back to the operating system before each measurement.
+A peak tells what a call needs only if it cannot use what earlier calls freed: the worker
+calls `share_heap` before it loads its system, and the heap is drained around each call
+(`pyweanj.measure.heap`).
 """
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import sys
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
+
+from pyweanj.measure.heap import drained, share_heap
 
 __all__ = [
     "CUDA_ALLOCATED",
@@ -50,8 +50,8 @@ KINDS: Mapping[str, str] = MappingProxyType(
         RSS_PEAK: "highest resident memory of the whole worker process during one call, its "
         "runtime and inputs included; measured alike for every system on a CPU",
         RSS_GROWTH: "rss_peak less the resident memory just before the call: what the call "
-        "itself needed; memory that the system's allocator had kept and used again is not in "
-        "it, so it is a lower bound",
+        "itself needed; a lower bound where the system's own allocator kept memory and used it "
+        "again",
         XLA_TEMP: "scratch memory of the compiled function as XLA plans it, without inputs and "
         "outputs",
         JULIA_ALLOCATED: "bytes that Julia allocated on the host in one call, freed ones "
@@ -69,9 +69,6 @@ NOISE: Mapping[str, int] = MappingProxyType({RSS_PEAK: 1 << 19, RSS_GROWTH: 1 <<
 
 Allocators return memory in whole chunks, and their own threads' stacks come and go.
 """
-
-
-SETTLE_S = 0.02
 
 
 class ResidentMemory(Protocol):
@@ -157,6 +154,7 @@ class PeakRss:
     peak: int | None = None
     reason: str = ""
     _mark: int = 0
+    _heap: ExitStack = field(default_factory=ExitStack)
 
     @property
     def growth(self) -> int | None:
@@ -169,11 +167,7 @@ class PeakRss:
         self.source = self.source or _source()
         self.before = self.peak = None
         self.reason = ""
-        # Garbage and freed heap left resident would hide what the call needs.  The pause lets
-        # threads of the system free what they hold of an earlier call.
-        gc.collect()
-        time.sleep(SETTLE_S)
-        _trim()
+        self._heap.enter_context(drained())
         try:
             self.source.reset()
             self._mark = self.source.mark()
@@ -183,15 +177,18 @@ class PeakRss:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.reason or self.source is None or self.before is None:
-            return
+        with self._heap:
+            if self.source is not None and self.before is not None:
+                self._finish(self.source, self.before)
+
+    def _finish(self, source: ResidentMemory, before: int) -> None:
         try:
-            peak = self.source.mark()
+            peak = source.mark()
         except OSError as error:
             self.reason = f"the high-water mark cannot be read: {error}"
             return
         # A mark well above the memory of before is an old one, which hides a lower new peak.
-        stale = self._mark > self.before + NOISE[RSS_PEAK]
+        stale = self._mark > before + NOISE[RSS_PEAK]
         if stale and peak <= self._mark:
             self.reason = (
                 "the process had a higher peak before, and this system cannot reset it: "
@@ -225,28 +222,5 @@ def rss_around(
     return {RSS_PEAK: watch.peak, RSS_GROWTH: watch.growth}
 
 
-def share_heap() -> bool:
-    """Make all threads of this process allocate from one heap; returns whether that was done.
-
-    With glibc each thread has a heap of its own, and ``malloc_trim`` never gives back the free
-    end of any but the first one (its `mtrim` trims the top of the main arena alone).  What a
-    thread pool freed then stays resident and hides the next call's need: of 16 MiB that XLA needed
-    in every call, most later calls showed none.  Call it before other threads exist.
-    """
-    if sys.platform != "linux":
-        return False
-    m_arena_max = -8
-    tune = getattr(ctypes.CDLL(None), "mallopt", None)
-    return tune is not None and tune(m_arena_max, 1) == 1
-
-
 def _source() -> ResidentMemory:
     return LinuxMemory() if sys.platform == "linux" else RusageMemory()
-
-
-def _trim() -> None:
-    """Give freed heap back to the system where the C library can (glibc's malloc_trim)."""
-    if sys.platform == "linux":
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-        if trim is not None:
-            trim(0)

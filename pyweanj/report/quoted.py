@@ -95,7 +95,7 @@ def published(example: Example) -> Published | None:
     ValueError
         The file is there, but is not JSON or does not hold published figures.
     """
-    path = (example.data or example.folder) / "published.json"
+    path = example.file.parent / "published.json"
     if not path.is_file():
         return None
     try:

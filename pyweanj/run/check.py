@@ -1,29 +1,26 @@
-"""Gathers the evidence of one group of cases from their workers, and has it judged.
+"""The cases of one group held against each other, and judged.
 
-What counts as the same, and what proves a gradient, is `pyweanj.verify`'s business; here
-is only which worker is asked for what.
+What counts as the same, and what proves a gradient, is `pyweanj.verify`'s business; here is
+only which case is held against which.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from pyweanj.example import Example
-from pyweanj.inputs import InputsError, read_arrays, read_attributes, sha256, write_arrays
-from pyweanj.records import Figure, Outcome, Pair
-from pyweanj.run.process import WorkerError
+from pyweanj.inputs import read_arrays, sha256, write_arrays
+from pyweanj.records import Case, Figure, Outcome, Pair
+from pyweanj.run.evidence import Prober, Tangents
 from pyweanj.run.session import Session
 from pyweanj.store import Run
 from pyweanj.verify import (
     Comparison,
     Evidence,
-    Probe,
-    Tolerance,
     compare,
     decide,
     decide_pair,
@@ -32,39 +29,21 @@ from pyweanj.verify import (
     proofs,
 )
 from pyweanj.verify.diagnosis.context import Source
-from pyweanj.verify.directions import aligned, random_signs, separating
-from pyweanj.verify.evidence import vector_norms
-from pyweanj.verify.fd import random_entries, steps
+from pyweanj.verify.directions import separating
 from pyweanj.verify.proofs import Proof
 
-__all__ = ["Checker", "evaluate"]
+__all__ = ["Checker"]
 
-ENTRIES = 10
-REPEATS = 2
 FINDINGS = 3
 
 
-def evaluate(session: Session, run: Run) -> None:
-    """Loss and gradient of one case; fills its record.  Raises `WorkerError`."""
-    path = run.gradient(session.case)
-    reply = session.ask("evaluate", output=str(path))
-    session.gradient = _read(path)
-    session.loss_dtype = str(read_attributes(path).get("loss_dtype", ""))
-    session.evaluate_s = reply["wall_s"]
-    record = session.record
-    record.loss = reply["loss"]
-    record.gradient = run.relative(path)
-    norms = [vector_norms(np.asarray(g))[1] for g in session.gradient.values()]
-    record.grad_norm = float(np.hypot.reduce(norms)) if norms else None
-
-
 class Checker:
-    """The cases of one group: the same mathematics, dtype and size.
+    """The evaluated cases of one group: the same mathematics, dtype and size.
 
     Parameters
     ----------
     sessions
-        Prepared and, where they got that far, evaluated.
+        At least one, each with its gradient.
     tolerance
         Relative, instead of the derived one.
     """
@@ -79,28 +58,27 @@ class Checker:
     ) -> None:
         self.example = example
         self.run = run
-        self.sessions = [s for s in sessions if s.gradient is not None]
-        self._seed = int(rng.integers(1 << 31))
-        self._override = tolerance
-        self._evidence = {s.case: self._evidence_of(s) for s in self.sessions}
-        self._tolerance: Tolerance | None = None
-        self._figures: dict[Any, list[Figure]] = {s.case: [] for s in self.sessions}
-        self._tangents: dict[Any, list[tuple[dict[str, np.ndarray], float]]] = {}
-        self._directions: list[tuple[Path, dict[str, np.ndarray]]] = []
+        self.sessions = sessions
+        first = sessions[0]
+        case = first.case
+        self.tolerance = derive(
+            case.dtype,
+            example.depth(first.size),
+            terms=example.unknowns(first.size),
+            override=tolerance,
+        )
+        self._evidence = {s.case: self._evidence_of(s) for s in sessions}
+        self._figures: dict[Case, list[Figure]] = {s.case: [] for s in sessions}
+        self._tangents: dict[Case, Tangents] = {}
         self._comparisons: list[tuple[Session, Session, Comparison]] = []
-
-    @property
-    def tolerance(self) -> Tolerance:
-        """Of every comparison of this group."""
-        if self._tolerance is None:
-            first = self.sessions[0]
-            self._tolerance = derive(
-                first.case.dtype,
-                self.example.depth(first.size),
-                terms=self.example.unknowns(first.size),
-                override=self._override,
-            )
-        return self._tolerance
+        self._prober = Prober(
+            example,
+            run.folder / "directions",
+            f"{first.planned.computes}_{case.dtype}_n{case.n}_K{case.K}",
+            self._evidence[case].gradient,
+            self.tolerance,
+            int(rng.integers(1 << 31)),
+        )
 
     def like_for_like(self) -> None:
         """Whether each case computed what it was asked to, on the inputs that it was given."""
@@ -132,13 +110,24 @@ class Checker:
         """
         if not self._sound(session):
             return
+        case, ask = session.case, self._prober
+        evidence, record = self._evidence[case], session.record
         with session.guard():
-            if "check" in session.planned.tasks:
-                self._repeat(session)
-                self._entries(session)
-                self._taylor(session)
-                self._forward_mode(session)
-            self._along(session)
+            if "check" not in session.planned.tasks:
+                self._add(session, ask.along(session, evidence, 1))
+                return
+            self._add(session, ask.repeat(session, evidence, self.run.gradient(case)))
+            entries = ask.entries(session, evidence)
+            taylor = ask.taylor(session, evidence)
+            record.fd_error, record.taylor_rate = entries.value, taylor.value
+            for figure in (entries, ask.along(session, evidence, 2), taylor):
+                self._add(session, figure)
+            tangents = ask.tangents(session)
+            if tangents:
+                self._tangents[case] = tangents
+                self._add(
+                    session, proofs.adjoint_identity(tangents, evidence.gradient, self.tolerance)
+                )
 
     def compare(self) -> None:
         """Every case against the oracle, against the others and across their forward modes."""
@@ -304,96 +293,6 @@ class Checker:
             f.passed and proofs.kind_of(f.name) is Proof.ZERO for f in self._figures[session.case]
         )
 
-    def _repeat(self, session: Session) -> None:
-        evidence = self._evidence[session.case]
-        gradients, losses = [evidence.gradient], [evidence.loss]
-        path = self.run.gradient(session.case)
-        again = path.with_name(f".again-{path.name}")
-        try:
-            for _ in range(REPEATS):
-                losses.append(session.ask("evaluate", output=str(again))["loss"])
-                read = _read(again)
-                gradients.append(
-                    {k: v.astype(evidence.gradient[k].dtype) for k, v in read.items()}
-                    if session.case.system == "oracle"
-                    else read
-                )
-        finally:
-            again.unlink(missing_ok=True)
-        self._add(
-            session,
-            proofs.repeatability(gradients, losses, self.tolerance, colours=self.example.colours),
-        )
-
-    def _entries(self, session: Session) -> None:
-        gradient, both_ways = self._evidence[session.case].gradient, self._both_ways(session)
-        shapes = {name: np.shape(g) for name, g in gradient.items()}
-        probes = [
-            Probe(entry, both_ways, self._losses(session, {"entry": entry}, both_ways))
-            for entry in random_entries(shapes, ENTRIES, self._seed)
-        ]
-        found = self._fd(session, probes)
-        session.record.fd_error = found.value
-
-    def _along(self, session: Session) -> None:
-        """Differences along the shared directions; one of them away from the check size."""
-        directions = self._shared_directions(self._evidence[session.case].gradient)
-        if "check" not in session.planned.tasks:
-            directions = directions[:1]
-        both_ways = self._both_ways(session)
-        probes = [
-            Probe(direction, both_ways, self._losses(session, {"file": str(path)}, both_ways))
-            for path, direction in directions
-        ]
-        self._fd(session, probes, name=Proof.DIRECTIONS)
-
-    def _taylor(self, session: Session) -> None:
-        evidence = self._evidence[session.case]
-        path, direction = self._shared_directions(evidence.gradient)[0]
-        # From a large first step: the remainder must stand above the rounding of the loss.
-        down = tuple(2.0**-k for k in range(0, 10, 2))
-        probe = Probe(direction, down, self._losses(session, {"file": str(path)}, down))
-        found = proofs.taylor(
-            probe,
-            evidence.loss,
-            evidence.gradient,
-            self.tolerance,
-            quadratic=self.example.quadratic,
-        )
-        self._add(session, found)
-        session.record.taylor_rate = found.value
-
-    def _fd(
-        self, session: Session, probes: list[Probe], name: str = Proof.ENTRIES, **options: Any
-    ) -> Figure:
-        evidence = self._evidence[session.case]
-        found = proofs.finite_differences(
-            probes,
-            evidence.gradient,
-            self.tolerance,
-            quadratic=self.example.quadratic,
-            loss=evidence.loss,
-            name=name,
-            colours=self.example.colours,
-            **options,
-        )
-        self._add(session, found)
-        return found
-
-    def _both_ways(self, session: Session) -> tuple[float, ...]:
-        return steps(self.example.fd_step, session.case.dtype, self.example.quadratic)
-
-    def _forward_mode(self, session: Session) -> None:
-        evidence = self._evidence[session.case]
-        tangents = []
-        for path, direction in self._shared_directions(evidence.gradient):
-            jvp = self._tangent(session, path)
-            if jvp is None:
-                return
-            tangents.append((direction, jvp))
-        self._tangents[session.case] = tangents
-        self._add(session, proofs.adjoint_identity(tangents, evidence.gradient, self.tolerance))
-
     def _against_oracle(self, session: Session, reference: Evidence) -> None:
         evidence = self._evidence[session.case]
         found = compare(
@@ -409,61 +308,14 @@ class Checker:
 
     def _separate(self, left: Session, right: Session) -> None:
         """Which of two gradients is its own loss's, where they differ most."""
-        direction = separating(
-            self._evidence[left.case].gradient, self._evidence[right.case].gradient
-        )
+        one, two = self._evidence[left.case], self._evidence[right.case]
+        direction = separating(one.gradient, two.gradient)
         path = self.run.folder / "directions" / f"{left.case.slug}_{right.case.slug}.h5"
         write_arrays(path, direction)
-        for session, other in ((left, right), (right, left)):
+        for session, own, other in ((left, one, two), (right, two, one)):
             with session.guard():
-                both_ways = self._both_ways(session)
-                losses = self._losses(session, {"file": str(path)}, both_ways)
-                figure = proofs.separating_direction(
-                    Probe(direction, both_ways, losses),
-                    self._evidence[session.case],
-                    self._evidence[other.case],
-                    self.tolerance,
-                    quadratic=self.example.quadratic,
-                    tangent=self._tangent(session, path),
-                )
+                figure = self._prober.separate(session, own, other, path, direction)
                 self._add(session, figure)
-
-    @staticmethod
-    def _tangent(session: Session, path: Path) -> float | None:
-        """The forward-mode derivative along the direction in `path`; None where there is none."""
-        try:
-            return session.ask("jvp", direction={"file": str(path)})["jvp"]
-        except WorkerError as error:
-            if error.outcome is not Outcome.UNSUPPORTED:
-                raise
-            return None
-
-    def _shared_directions(
-        self, gradient: Mapping[str, np.ndarray]
-    ) -> list[tuple[Path, dict[str, np.ndarray]]]:
-        """The directions of this group, the same file for every system."""
-        if not self._directions:
-            first = self.sessions[0].case
-            stem = f"{self.sessions[0].planned.computes}_{first.dtype}_n{first.n}_K{first.K}"
-            for name, make in (("aligned", aligned), ("signs", random_signs)):
-                direction = make(gradient, self._seed)
-                path = self.run.folder / "directions" / f"{stem}_{name}.h5"
-                write_arrays(path, direction)
-                self._directions.append((path, direction))
-        return self._directions
-
-    @staticmethod
-    def _losses(
-        session: Session, direction: dict[str, Any], at: tuple[float, ...]
-    ) -> tuple[float, ...]:
-        return tuple(session.ask("losses", direction=direction, steps=list(at))["losses"])
-
-
-def _read(path: Path) -> dict[str, np.ndarray]:
-    try:
-        return read_arrays(path)
-    except InputsError as error:
-        raise WorkerError(Outcome.RUNTIME_ERROR, f"its gradient cannot be read: {error}") from error
 
 
 def _label(session: Session) -> str:

@@ -1,63 +1,33 @@
-"""The engine of a run: groups of cases that are the same mathematics at the same size.
-
-The cases of a group are open at the same time, each in its own worker, so that their
-gradients can be held against each other and their samples interleaved.
-"""
+"""The engine of a run: looks at everything first, then takes one group after the other."""
 
 from __future__ import annotations
 
 import contextlib
 import signal
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from pyweanj import environment
+from pyweanj.declaration import examine_arrays, in_user_code
 from pyweanj.errors import UsageError
 from pyweanj.example import Example, Size
-from pyweanj.inputs import cast, committed_file, load_inputs, make_file, write_arrays
+from pyweanj.inputs import committed_file, load_inputs
 from pyweanj.inputs import inputs as make
 from pyweanj.measure import machine
 from pyweanj.records import FAILURES, Joint, Outcome, Pair, Record
-from pyweanj.run import check, cost
-from pyweanj.run.plan import DEVICES, Options, Planned, plan
-from pyweanj.run.session import Session
+from pyweanj.run import cost
+from pyweanj.run.group import Group, Observer, Prepared
+from pyweanj.run.plan import DEVICES, Options, groups, plan
+from pyweanj.run.resume import kept_groups
 from pyweanj.run.workers import Workers
 from pyweanj.store import Run
 from pyweanj.systems import SYSTEMS, load
 
-__all__ = ["Observer", "Prepared", "execute", "exit_status", "prepare"]
-
-
-INTERRUPTED = "interrupted before it was finished"
-
-
-class Observer(Protocol):
-    """Is told what goes on; shows it to somebody or not."""
-
-    def doing(self, planned: Planned, step: str) -> None:
-        """`planned` has come to `step`."""
-
-    def done(self, record: Record) -> None:
-        """One more case has its record, on the disk."""
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A run that could start now: everything that a user can get wrong has been looked at."""
-
-    example: Example
-    reference: str
-    options: Options
-    plan: tuple[Planned, ...]
-    check_inputs: dict[str, np.ndarray]
-    inputs: Path | None
-    """The file that they came from, where it is not the example's own."""
-    cores: tuple[int, ...]
+__all__ = ["execute", "exit_status", "prepare"]
 
 
 def prepare(
@@ -79,10 +49,20 @@ def prepare(
         be used (`InputsError`).
     """
     planned = plan(example, options, _devices_here())
-    if inputs is None and example.data is None and not committed_file(example).exists():
-        arrays = make(example, example.check.n, seed=options.seed)
-    else:
-        arrays = load_inputs(example, inputs)
+    with in_user_code(example):
+        if inputs is None and example.data is None and not committed_file(example).exists():
+            arrays = make(example, example.check.n, seed=options.seed)
+        else:
+            arrays = load_inputs(example, inputs)
+        examine_arrays(example, arrays)
+        for size in {p.case[-2:] for p in planned}:
+            example.depth(Size(*size))
+    other = {p.case.n for p in planned} - {example.check.n}
+    if example.make_inputs is None and other:
+        raise UsageError(
+            f"{example.name} has the arrays of {example.file} alone, which are those of "
+            f"n = {example.check.n}, not of {min(other)}; give its Example make_inputs="
+        )
     try:
         cores = machine.choose_cores(options.threads)
     except ValueError as error:
@@ -103,10 +83,8 @@ def execute(prepared: Prepared, run: Run, observer: Observer, *, resume: bool = 
     about = environment.describe()
     about["warnings"] = _warnings(prepared)
     about["options"] = options.to_json()
-    if resume:
-        kept = _Kept(prepared, run)
-    else:
-        kept = _Kept(prepared, None)
+    kept = kept_groups(prepared.plan, run) if resume else {}
+    if not resume:
         run.begin(
             {
                 "example": prepared.reference,
@@ -128,21 +106,21 @@ def execute(prepared: Prepared, run: Run, observer: Observer, *, resume: bool = 
     records: list[Record] = []
     pairs: list[Pair] = []
     complete = True
-    group: _Group | None = None
+    group: Group | None = None
     budgets = cost.Budgets(options.budget_s)
     rng = np.random.default_rng(prepared.example.seed if options.seed is None else options.seed)
     with _terminable():
         try:
-            for key, members in _groups(prepared.plan).items():
-                if key in kept.groups:
-                    found, compared = kept.groups[key]
+            for key, members in groups(prepared.plan).items():
+                if key in kept:
+                    found, compared = kept[key]
                     records += found
                     pairs += compared
                     for record in found:
                         budgets.add_record(record)
                         observer.done(record)
                     continue
-                group = _Group(prepared, run, workers, budgets, rng, observer, members)
+                group = Group(prepared, run, workers, budgets, rng, observer, members)
                 group.work()
                 records += group.close()
                 pairs += group.pairs
@@ -185,166 +163,6 @@ def exit_status(joint: Joint, require: tuple[str, ...] = ()) -> int:
         if record.outcome is Outcome.OK:
             side_by_side.setdefault((record.computes, record.dtype), set()).add(record.case[:3])
     return 0 if any(len(found) >= 2 for found in side_by_side.values()) else 3
-
-
-class _Group:
-    """The cases of one computation at one size and dtype."""
-
-    def __init__(
-        self,
-        prepared: Prepared,
-        run: Run,
-        workers: Workers,
-        budgets: cost.Budgets,
-        rng: np.random.Generator,
-        observer: Observer,
-        members: list[Planned],
-    ) -> None:
-        self.prepared = prepared
-        self.run = run
-        self.budgets = budgets
-        self.rng = rng
-        self.observer = observer
-        self.pairs: list[Pair] = []
-        self.checker: check.Checker | None = None
-        options = prepared.options
-        self.sessions = [
-            Session(planned, prepared.example, prepared.reference, workers, run, options.timeout_s)
-            for planned in members
-        ]
-        _make_inputs(prepared, run, Size(*members[0].case[4:]), members[0].case.dtype)
-
-    def work(self) -> None:
-        """Everything about these cases, in the order: right first, then what it costs."""
-        options, example = self.prepared.options, self.prepared.example
-        checking = "check" in options.tasks
-        for session in self.sessions:
-            self._open(session, checking)
-        if checking:
-            self.checker = check.Checker(
-                example, self.run, self.sessions, self.rng, options.tolerance
-            )
-            self.checker.like_for_like()
-            for session in self.checker.sessions:
-                self.observer.doing(session.planned, "prove")
-                self.checker.prove(session)
-            self.checker.compare()
-        self._measure()
-        if self.checker is not None:
-            self.checker.inputs_unchanged()
-        for session in self.sessions:
-            session.finished = True
-
-    def close(self, *, interrupted: bool = False) -> list[Record]:
-        """Release the cases and write their records; those that were never begun have none."""
-        records = []
-        if self.checker is not None:
-            self.checker.judge()
-            self.pairs = self.checker.pairs()
-        for session in self.sessions:
-            if not session.begun:
-                continue
-            if interrupted and not session.finished:
-                session.end(Outcome.SKIPPED, INTERRUPTED)
-            if not interrupted:
-                session.release()
-            records.append(session.record)
-        self.run.append([*self.pairs, *records])
-        for record in records:
-            self.observer.done(record)
-        return records
-
-    def _live(self, task: str) -> list[Session]:
-        return [s for s in self.sessions if s.alive and task in s.planned.tasks]
-
-    def _open(self, session: Session, checking: bool) -> None:
-        """Prepare and evaluate one case, unless it would take too long."""
-        session.begun = True
-        planned = session.planned
-        refusal = self.budgets.refusal(session.case)
-        if refusal and planned.tasks != ("memory",):
-            session.end(Outcome.SKIPPED, refusal)
-            return
-        with session.guard():
-            self.observer.doing(planned, "compile")
-            session.prepare()
-            if checking and planned.tasks != ("memory",):
-                self.observer.doing(planned, "evaluate")
-                check.evaluate(session, self.run)
-                if session.evaluate_s is not None and "time" not in planned.tasks:
-                    self.budgets.add(session.case, session.evaluate_s)
-
-    def _measure(self) -> None:
-        options = self.prepared.options
-        timed = self._live("time")
-        if timed:
-            self.observer.doing(timed[0].planned, "time")
-            interrupted = cost.sample(timed, options.preset, self.rng)
-            for session in timed:
-                if session.record.grad_s is not None:
-                    self.budgets.add(session.case, session.record.grad_s)
-            if interrupted:
-                raise KeyboardInterrupt
-            for session in timed:
-                cost.measure_bridge(session)
-        measured = {s.case: s for s in (*self._live("memory"), *timed) if s.alive}
-        for case, session in measured.items():
-            if "memory" in options.tasks:
-                self.observer.doing(session.planned, "memory")
-                cost.measure_memory(session, run_it=not self.budgets.refusal(case))
-
-
-GroupKey = tuple[str, int, int, str]
-
-
-def _key(computes: str, dtype: str, n: int, K: int) -> GroupKey:
-    return dtype, n, K, computes
-
-
-def _groups(planned: tuple[Planned, ...]) -> dict[GroupKey, list[Planned]]:
-    """The plan's cases by what is held against each other, in the order of their first."""
-    groups: dict[GroupKey, list[Planned]] = {}
-    for p in planned:
-        groups.setdefault(_key(p.computes, p.case.dtype, p.case.n, p.case.K), []).append(p)
-    return groups
-
-
-class _Kept:
-    """What an earlier, interrupted run found and need not be found again.
-
-    A group is kept whole or not at all, since its samples were taken in turns.
-    """
-
-    #: A case that ended so may end better when it is run again.
-    AGAIN = frozenset(FAILURES - {Outcome.MISMATCH}) | {Outcome.UNAVAILABLE}
-
-    def __init__(self, prepared: Prepared, run: Run | None) -> None:
-        self.groups: dict[GroupKey, tuple[list[Record], list[Pair]]] = {}
-        if run is None:
-            return
-        records = {record.case: record for record in run.records()}
-        pairs = run.pairs()
-        for key, members in _groups(prepared.plan).items():
-            found = [records[p.case] for p in members if p.case in records]
-            if len(found) == len(members) and not any(map(self._unfinished, found)):
-                mine = [p for p in pairs if _key(p.computes, p.dtype, p.n, p.K) == key]
-                self.groups[key] = found, mine
-
-    def _unfinished(self, record: Record) -> bool:
-        interrupted = record.outcome is Outcome.SKIPPED and record.message == INTERRUPTED
-        return interrupted or record.outcome in self.AGAIN
-
-
-def _make_inputs(prepared: Prepared, run: Run, size: Size, dtype: str) -> None:
-    """The inputs of one size in the run's folder: the committed arrays at the check size."""
-    path, example = run.inputs(size.n, dtype), prepared.example
-    if path.exists():
-        return
-    if size.n == example.check.n:
-        arrays = {name: cast(array, dtype) for name, array in prepared.check_inputs.items()}
-        write_arrays(path, arrays, attributes={"example": example.name})
-    else:
-        make_file(example, size, path, dtype, prepared.options.seed)
 
 
 def _devices_here() -> list[str]:

@@ -11,7 +11,7 @@ from pyweanj.errors import UsageError, unknown
 from pyweanj.example import DTYPES, Example, Size
 from pyweanj.records import Case
 
-__all__ = ["DEVICES", "Options", "Planned", "Task", "plan"]
+__all__ = ["DEVICES", "GroupKey", "Options", "Planned", "Task", "group_key", "groups", "plan"]
 
 Task = Literal["check", "time", "memory"]
 DEVICES = ("cpu", "gpu")
@@ -44,7 +44,10 @@ class Options:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Options:
         """The inverse of `to_json`."""
-        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in data.items()})
+        values: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in data.items()
+        }
+        return cls(**values)
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,23 @@ def plan(example: Example, options: Options, devices: Sequence[str]) -> list[Pla
             f"{', '.join(chosen_devices)}"
         )
     return planned
+
+
+GroupKey = tuple[str, int, int, str]
+"""What the cases of a group share: dtype, n, K, computes."""
+
+
+def group_key(computes: str, dtype: str, n: int, K: int) -> GroupKey:
+    """The group of a case, record or pair with these fields."""
+    return dtype, n, K, computes
+
+
+def groups(planned: Sequence[Planned]) -> dict[GroupKey, list[Planned]]:
+    """The plan's cases by what is held against each other, in the order of their first."""
+    found: dict[GroupKey, list[Planned]] = {}
+    for p in planned:
+        found.setdefault(group_key(p.computes, p.case.dtype, p.case.n, p.case.K), []).append(p)
+    return found
 
 
 def _sizes(example: Example, options: Options) -> dict[Size, set[Task]]:

@@ -37,6 +37,7 @@ SYSTEMS = {
     "enzyme": ("pyweanj.systems.enzyme", "Enzyme"),
     "enzyme-cpp": ("pyweanj.systems.enzyme_cpp", "EnzymeCpp"),
     "jax": ("pyweanj.systems.jax", "Jax"),
+    "adjoint": ("pyweanj.systems.adjoint", "Adjoint"),
     "oracle": ("pyweanj.systems.oracle", "Oracle"),
 }
 

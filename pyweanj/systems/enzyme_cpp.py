@@ -20,6 +20,9 @@
   arrays are not supported.
 - ``usz`` is the unsigned size type.  There are no system headers: ``__builtin_malloc``,
   ``__builtin_sin`` and the like take their place.
+- The gradient is Enzyme's, or that of the function named in
+  ``Variant.gradients["enzyme-cpp"]``: one output tensor for each differentiated array, then
+  the same parameters.
 - Working arrays are local.  A working array that is declared as an *output* gives a gradient
   of exactly zero, without an error.
 
@@ -47,7 +50,7 @@ from pyweanj.example import Problem
 from pyweanj.systems.interface import Availability, CompileError, UnsupportedError, What
 from pyweanj.systems.jax import Jax, JaxImplementation
 
-__all__ = ["EnzymeCpp", "cpp_function"]
+__all__ = ["EnzymeCpp", "EnzymeCppImplementation", "cpp_function"]
 
 FLAGS = ("-O3",)
 PACKAGE = "enzyme-ad"
@@ -61,11 +64,28 @@ CALL = re.compile(r" *(\w+(?:<\d+>)?)\(out_0")
 PRELUDE = "typedef unsigned long usz;  // model.cpp begins below\n"
 
 
+class EnzymeCppImplementation(JaxImplementation):
+    """One problem, its functions in C++."""
+
+    def put(self, array: np.ndarray) -> Any:
+        if array.dtype.kind == "c":
+            raise UnsupportedError("complex arrays cannot be passed to C++")
+        dtype = self.problem.dtype
+        if array.dtype.kind != "f" and not np.array_equal(array.astype(dtype), array):
+            raise UnsupportedError(f"integers that {dtype} cannot hold cannot be passed to C++")
+        return super().put(array)
+
+    def memory(self, what: What) -> dict[str, int]:
+        """Nothing: what C++ allocates is seen by no allocator of JAX, only by the system."""
+        return {}
+
+
 class EnzymeCpp(Jax):
     """C++ loops differentiated by Enzyme and called through JAX on the CPU."""
 
     name = "enzyme-cpp"
     devices = ("cpu",)
+    implementation: type[EnzymeCppImplementation] = EnzymeCppImplementation
 
     @staticmethod
     def probe(device: str) -> Availability:
@@ -105,28 +125,21 @@ class EnzymeCpp(Jax):
             raise UnsupportedError(f"the example has no model.cpp ({path})")
         source = path.read_text(encoding="utf-8")
         loss = cpp_function(problem, source, problem.variant.loss)
+        own = problem.variant.gradients.get(self.name)
+        gradient = None if own is None else cpp_function(problem, source, own, gradient=True)
         with _compiler_notes(path):
-            return EnzymeCppImplementation(problem, self.device, loss)
+            return self.implementation(problem, self.device, loss, gradient)
 
 
-class EnzymeCppImplementation(JaxImplementation):
-    """One problem of `EnzymeCpp`."""
+def cpp_function(
+    problem: Problem, source: str, name: str, *, gradient: bool = False
+) -> Callable[..., Any]:
+    """The C++ function `name` in `source` as a function of the problem's arrays, for JAX.
 
-    def put(self, array: np.ndarray) -> Any:
-        if array.dtype.kind == "c":
-            raise UnsupportedError("complex arrays cannot be passed to C++")
-        dtype = self.problem.dtype
-        if array.dtype.kind != "f" and not np.array_equal(array.astype(dtype), array):
-            raise UnsupportedError(f"integers that {dtype} cannot hold cannot be passed to C++")
-        return super().put(array)
-
-    def memory(self, what: What) -> dict[str, int]:
-        """Nothing: what C++ allocates is seen by no allocator of JAX, only by the system."""
-        return {}
-
-
-def cpp_function(problem: Problem, source: str, name: str) -> Callable[..., Any]:
-    """The C++ loss `name` in `source` as a function of the problem's arrays, for JAX.
+    Parameters
+    ----------
+    gradient
+        `name` is no loss but a gradient: it has one output for each differentiated array.
 
     Raises
     ------
@@ -136,25 +149,27 @@ def cpp_function(problem: Problem, source: str, name: str) -> Callable[..., Any]
     if not re.search(rf"\b{re.escape(name)}\s*\(", source):
         raise CompileError(f"model.cpp has no function {name}")
     function = f"{name}<{problem.size.K}>" if "K" in problem.arguments else name
+    names = [name for name in problem.arguments if name != "K"]
 
-    def loss(*arrays: Any) -> Any:
+    def call(*arrays: Any) -> Any:
         import jax.numpy as jnp
         from enzyme_ad.jax import cpp_call
         from jax.core import ShapedArray
 
         dtype = jnp.dtype(problem.dtype)
+        shapes = [arrays[names.index(name)].shape for name in problem.differentiate]
         # Reverse mode of the package knows floating-point arguments alone.
         ready = [array if array.dtype.kind == "f" else array.astype(dtype) for array in arrays]
-        (value,) = cpp_call(
+        values = cpp_call(
             *ready,
-            out_shapes=[ShapedArray((), dtype)],
+            out_shapes=[ShapedArray(shape, dtype) for shape in (shapes if gradient else [()])],
             source=PRELUDE + source,
             fn=function,
             argv=FLAGS,
         )
-        return value
+        return tuple(values) if gradient else values[0]
 
-    return loss
+    return call
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-__all__ = ["LAMBDA", "Condition", "Tolerance", "derive", "unit_roundoff"]
+__all__ = ["LAMBDA", "WELL", "Condition", "Tolerance", "derive", "unit_roundoff"]
 
 #: 2 exp(−λ²/2) = 2.5e-14 for one entry: below 1e-7 for all entries of n = 1024 together.
 LAMBDA = 8.0
@@ -26,6 +26,10 @@ class Condition(NamedTuple):
 
     loss: float = 1.0
     gradient: float = 1.0
+
+
+#: Nothing is amplified.
+WELL = Condition()
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ class Tolerance:
     depth: float = 1.0
     terms: float = 0.0
     floor: float = 0.0
-    condition: Condition = Condition()
+    condition: Condition = WELL
     overridden: bool = False
 
     @property
@@ -71,7 +75,7 @@ def derive(
     noise: float | None = None,
     *,
     terms: float = 0.0,
-    condition: Condition = Condition(),  # noqa: B008 (immutable)
+    condition: Condition = WELL,
     override: float | None = None,
 ) -> Tolerance:
     """The relative tolerance of one comparison.
@@ -106,8 +110,8 @@ def derive(
     Raises
     ------
     ValueError
-        `depth`, `terms` or `noise` is negative or not finite, a condition below 1, the override is not a positive number,
-        or the dtype is unknown.
+        `depth`, `terms` or `noise` is negative or not finite, a condition is below 1, the
+        override is not a positive number, or the dtype is unknown.
     """
     if dtype not in _ROUNDOFF:
         raise ValueError(f"no tolerance is known for dtype {dtype}; use float64 or float32")

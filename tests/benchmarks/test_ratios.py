@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pyweanj.records import Joint, Record
+from pyweanj.records import Joint, Outcome, Record
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 
@@ -55,7 +55,7 @@ def _record(system, n, forward, gradient):
         n=n,
         K=1,
         N=1,
-        outcome="ok",
+        outcome=Outcome.OK,
         grad_s=median,
         forward_samples=forward,
         grad_samples=gradient,

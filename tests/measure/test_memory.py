@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyweanj.measure import memory
+from pyweanj.measure import memory, memory_growth
 from pyweanj.measure.memory import PeakRss, rss_around
 
 MiB = 2**20
@@ -40,6 +40,30 @@ def test_peak_of_an_array_that_is_freed_again(size):
     assert peak is not None
     assert abs(growth - size) <= memory.NOISE[memory.RSS_GROWTH]
     assert peak > growth
+
+
+@pytest.mark.usefixtures("resettable")
+def test_memory_that_grows_with_steps_is_flagged():
+    def with_tape(K):
+        tape = [np.ones(4096) for _ in range(K)]
+        return tape[-1]
+
+    def in_place(K):
+        state = np.ones(500_000)
+        for _ in range(K):
+            state *= 0.5
+
+    steps = (10, 100, 1000)
+    for call, verdict in ((with_tape, "linear"), (in_place, "flat")):
+        figures = []
+        for K in steps:
+            figure = rss_around(lambda call=call, K=K: call(K))[memory.RSS_GROWTH]
+            assert figure is not None
+            figures.append(figure)
+        found = memory_growth(steps, figures, noise=memory.NOISE[memory.RSS_GROWTH])
+        assert found is not None
+        assert found.verdict == verdict
+    assert figures[0] == pytest.approx(4_000_000, abs=memory.NOISE[memory.RSS_GROWTH])
 
 
 @pytest.mark.usefixtures("resettable")
@@ -120,23 +144,39 @@ def test_linux_fields_are_kilobytes(tmp_path):
     assert Path(tmp_path / "clear_refs").read_text() == "5"
 
 
-THREADED = """
-import ctypes, sys, threading
+PREAMBLE = """
+import contextlib, ctypes, json, sys, threading
 from pyweanj.measure import memory
-if sys.argv[1] == "shared" and not memory.share_heap():
-    sys.exit("mallopt refused")
 libc = ctypes.CDLL(None)
 libc.malloc.restype = ctypes.c_void_p
+libc.malloc.argtypes = [ctypes.c_size_t]
 libc.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
 libc.free.argtypes = [ctypes.c_void_p]
+
+def block(size):
+    made = libc.malloc(size)
+    libc.memset(made, 1, size)
+    return made
+
+@contextlib.contextmanager
+def trimmed():
+    libc.malloc_trim(0)
+    yield
+
+if "share" in sys.argv:
+    assert memory.share_heap()
+if "trim" in sys.argv:
+    memory.drained = trimmed
+"""
+
+# A thread that lives on, as those of a thread pool do, and needs 8 MiB in each call.
+POOL = """
 asked, answered = threading.Semaphore(0), threading.Semaphore(0)
 
-def pool():  # a thread that lives on, as those of a thread pool do
+def pool():
     while True:
         asked.acquire()
-        block = libc.malloc(8 << 20)
-        libc.memset(block, 1, 8 << 20)
-        libc.free(block)
+        libc.free(block(8 << 20))
         answered.release()
 
 threading.Thread(target=pool, daemon=True).start()
@@ -144,23 +184,59 @@ threading.Thread(target=pool, daemon=True).start()
 def call():
     asked.release()
     answered.acquire()
+"""
 
+# A heap with gaps, as compilers leave it, and a call that goes through them: it needs nothing new.
+GAPS = """
+blocks = [block(16_000) for _ in range(2000)]
+for made in blocks[::2]:
+    libc.free(made)
+
+def call():
+    for made in [block(16_000) for _ in range(1000)]:
+        libc.free(made)
+"""
+
+FIGURES = """
 for _ in range(4):
     call()
-print([memory.rss_around(call)["rss_growth"] >> 20 for _ in range(4)])
+print(json.dumps([memory.rss_around(call)["rss_growth"] for _ in range(4)]))
 """
 
 
-@pytest.mark.usefixtures("resettable")
-@pytest.mark.skipif(
-    not hasattr(ctypes.CDLL(None), "mallopt"), reason="the C library has no mallopt"
-)
-@pytest.mark.parametrize(("heap", "expected"), [("shared", [8] * 4), ("own", [0] * 4)])
-def test_what_another_thread_freed_before_does_not_hide_a_call(heap, expected):
-    # Negative control: with a heap for each thread the 8 MiB are there, and are not seen.
-    command = [sys.executable, "-c", THREADED, heap]
+def _figures(code: str, *options: str) -> list[int]:
+    command = [sys.executable, "-c", PREAMBLE + code + FIGURES, *options]
     out = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert json.loads(out.stdout) == expected
+    return json.loads(out.stdout)
+
+
+@pytest.fixture
+def glibc(resettable):  # noqa: ARG001
+    if not hasattr(ctypes.CDLL(None), "gnu_get_libc_version"):
+        pytest.skip("the heap is drained with glibc alone")
+
+
+@pytest.mark.usefixtures("glibc")
+def test_memory_that_another_thread_freed_does_not_hide_a_call():
+    for figure in _figures(POOL, "share"):
+        assert abs(figure - 8 * MiB) <= memory.NOISE[memory.RSS_GROWTH]
+
+
+@pytest.mark.usefixtures("glibc")
+@pytest.mark.parametrize("options", [[], ["trim"]])
+def test_negative_control_with_a_heap_for_each_thread_it_does(options):
+    assert min(_figures(POOL, *options)) < MiB
+
+
+@pytest.mark.usefixtures("glibc")
+def test_gaps_in_the_heap_are_not_taken_for_new_memory():
+    for figure in _figures(GAPS, "share"):
+        assert figure <= memory.NOISE[memory.RSS_GROWTH]
+
+
+@pytest.mark.usefixtures("glibc")
+def test_negative_control_trimming_them_would():
+    assert max(_figures(GAPS, "share", "trim")) > 8 * MiB
 
 
 def test_rusage_in_a_fresh_process_tells_the_first_call():

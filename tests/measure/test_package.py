@@ -21,4 +21,4 @@ def test_import_loads_nothing_heavier_than_numpy():
 def test_public_names_exist():
     assert len(set(pyweanj.measure.__all__)) == len(pyweanj.measure.__all__)
     for name in pyweanj.measure.__all__:
-        assert getattr(pyweanj.measure, name).__doc__
+        assert hasattr(pyweanj.measure, name)

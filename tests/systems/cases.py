@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -15,7 +16,9 @@ from pyweanj.examples.gauss_seidel.example import example
 from pyweanj.inputs import make_file, read_arrays, write_arrays
 from pyweanj.systems.arrays import ArrayImplementation
 
-SYSTEMS = ("jax", "enzyme-cpp", "oracle")
+SYSTEMS = ("jax", "enzyme-cpp", "adjoint", "oracle")
+#: C++ gradients of the example that no variant needs to name for these tests.
+ADJOINTS = {"lexicographic": "gs_gradient", "red-black": "rb_gradient"}
 
 
 class Case(NamedTuple):
@@ -68,6 +71,8 @@ def problem(case: Case) -> Problem:
         path = folder() / f"{case}.h5"
         make_file(example, case.size, path, case.dtype)
     variant = example.variant(case.variant)
+    gradients = {**variant.gradients, "adjoint": ADJOINTS[case.variant]}
+    variant = replace(variant, gradients=gradients)
     return Problem(
         example.folder,
         variant,

@@ -177,9 +177,7 @@ def test_the_published_figures(variant: str, julia: WorkerProcess, tmp_path: Pat
 
 @pytest.mark.julia
 @pytest.mark.parametrize("variant", list(PUBLISHED))
-def test_float32_is_computed_in_float32(
-    variant: str, julia: WorkerProcess, tmp_path: Path
-) -> None:
+def test_float32_is_computed_in_float32(variant: str, julia: WorkerProcess, tmp_path: Path) -> None:
     size = Size(16, 10)
     asked = Asked(julia, gauss_seidel(tmp_path, variant, size, "float32"))
     asked("evaluate", output=str(tmp_path / "g.h5"))

@@ -10,7 +10,7 @@ from pyweanj.records import Figure
 from pyweanj.verify import proofs
 from pyweanj.verify import prove as proving
 from pyweanj.verify.controls.model import Held, Problem
-from pyweanj.verify.diagnosis import Finding, diagnose
+from pyweanj.verify.diagnosis import Finding, diagnose, forward_mode_fits
 from pyweanj.verify.directions import aligned
 from pyweanj.verify.evidence import Arrays, Evidence
 from pyweanj.verify.measures import Comparison, compare
@@ -144,7 +144,7 @@ def _forward_fits(side: _Side, known: Evidence) -> bool | None:
     if tangent is None:
         return None
     tolerance = side.held.problem.setting.tolerance
-    return proofs.adjoint_identity([(direction, tangent)], known.gradient, tolerance).passed
+    return forward_mode_fits([(direction, tangent)], known.gradient, tolerance)
 
 
 def _sound(figures: list[Figure]) -> bool:

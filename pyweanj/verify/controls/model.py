@@ -116,6 +116,7 @@ class Problem:
             orders={k: at(g) for k, g in self.orders.items()},
             sweeps={k: at(g) for k, g in self.sweeps.items()},
             arguments={k: at(g) for k, g in self.arguments.items()},
+            condition=self.condition,
         )
 
     def holding(self, implementation: Implementation) -> Held:

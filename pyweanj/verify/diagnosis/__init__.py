@@ -4,7 +4,7 @@ Each module holds finders for one family of faults.  A finder claims what was do
 gradient, and the residual says how much of the difference that claim leaves unexplained.
 """
 
-from pyweanj.verify.diagnosis.context import Context, Finding
+from pyweanj.verify.diagnosis.context import Context, Finding, forward_mode_fits
 from pyweanj.verify.diagnosis.search import diagnose
 
-__all__ = ["Context", "Finding", "diagnose"]
+__all__ = ["Context", "Finding", "diagnose", "forward_mode_fits"]

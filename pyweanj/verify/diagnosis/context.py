@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pyweanj.verify.diagnosis.causes import cause_of
-from pyweanj.verify.evidence import Arrays, Colours
-from pyweanj.verify.tolerance import Tolerance, derive
+from pyweanj.verify.evidence import Arrays, Colours, Direction
+from pyweanj.verify.proofs.adjoint import adjoint_identity
+from pyweanj.verify.tolerance import WELL, Condition, Tolerance, derive
 
-__all__ = ["Context", "Finding", "Source", "distance"]
+__all__ = ["Context", "Finding", "Source", "distance", "forward_mode_fits"]
 
 Source = Arrays | Callable[[], Arrays]
 """Gradients, or a function that computes them when a finder asks."""
@@ -40,7 +41,10 @@ class Context:
     repeats
         The gradients of repeated calls of the wrong implementation, the first one first.
     forward_mode_right
-        Whether the wrong implementation's own forward mode fits the reference; None: not known.
+        Whether the wrong implementation's own forward mode fits the reference
+        (`forward_mode_fits`); None: not known.
+    condition
+        Of the case, where it was measured (`pyweanj.verify.condition.measure`).
     """
 
     n: int
@@ -55,11 +59,12 @@ class Context:
     arguments: Mapping[str, Source] = field(default_factory=dict)
     repeats: Sequence[Arrays] = ()
     forward_mode_right: bool | None = None
+    condition: Condition = WELL
 
     @property
     def tolerance(self) -> Tolerance:
         """Of rounding at this size."""
-        return derive(self.dtype, self.depth)
+        return derive(self.dtype, self.depth, condition=self.condition)
 
     @property
     def small(self) -> float:
@@ -102,3 +107,23 @@ def distance(a: np.ndarray, b: np.ndarray) -> float:
         return 0.0 if gap == 0.0 else float("inf")
     ratio = gap / scale
     return ratio if np.isfinite(ratio) else float("inf")
+
+
+def forward_mode_fits(
+    tangents: Sequence[tuple[Direction, float]], reference: Arrays, tolerance: Tolerance
+) -> bool | None:
+    """Whether an implementation's forward mode fits a gradient that is right.
+
+    Parameters
+    ----------
+    tangents
+        Directions, and its forward-mode derivative along each.
+    reference
+        The right gradient.
+
+    Returns
+    -------
+    bool or None
+        None where there are no tangents, or all derivatives are zero.
+    """
+    return adjoint_identity(tangents, reference, tolerance).passed
