@@ -20,6 +20,7 @@ from typing import Any
 
 from pyweanj import protocol, systems
 from pyweanj.systems import Direction, Implementation, System
+from pyweanj.systems.mends import mend
 
 __all__ = ["main"]
 
@@ -144,6 +145,7 @@ def _direction(data: dict[str, Any]) -> Direction:
 
 
 def _error(outcome: str, message: str, remedy: str = "") -> dict[str, Any]:
+    remedy = remedy or mend(message)
     return {"error": {"outcome": outcome, "message": message, "remedy": remedy}}
 
 

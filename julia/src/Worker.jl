@@ -71,6 +71,8 @@ end
 
 # A model is loaded once for each content of its file: its functions keep their compiled code.
 const MODELS = Dict{String, Module}()
+# Where models were loaded from: lines of files there are worth telling.
+const FOLDERS = Set{String}()
 
 """
     prepare(model, loss, gradient, arguments, differentiate, K, dtype, inputs, device)
@@ -115,8 +117,10 @@ function build(model, loss, gradient, names, differentiate, args, device, start)
             throw(UnsupportedError("$name is no floating-point array"))
     end
     f = model_function(model, loss)
+    require_method(f, loss, names, moved)
     roles = ntuple(k -> k in wrt ? Differentiated() : Constant(), length(moved))
     g = gradient === nothing ? ReverseGradient(f, roles) : model_function(model, gradient)
+    gradient === nothing || require_method(g, gradient, names, moved)
     implementation = Implementation(
         f,
         g,
@@ -128,20 +132,29 @@ function build(model, loss, gradient, names, differentiate, args, device, start)
         Dict{String, Float64}(),
     )
     implementation.phases["load_s"] = (time_ns() - start) * 1.0e-9
-    try
-        with_large_stack(() -> compile!(implementation))
-    catch error
-        error isa Union{UnsupportedError, CompileError, InterruptException} && rethrow()
-        throw(CompileError(one_line(error)))
+    # Told in the task itself, where the line of the model that led to it is still known.
+    with_large_stack() do
+        try
+            compile!(implementation)
+        catch error
+            error isa Union{UnsupportedError, CompileError, InterruptException} && rethrow()
+            throw(CompileError(one_line(error, catch_backtrace())))
+        end
     end
     return implementation
 end
 
 function compile!(implementation::Implementation)
-    (; phases) = implementation
-    value = implementation.loss(implementation.args...)
+    (; loss, args, names, phases) = implementation
+    before = map(argument -> argument isa AbstractArray ? copy(argument) : argument, args)
+    value = loss(args...)
     value isa AbstractFloat ||
-        throw(CompileError("the loss returns $(typeof(value)); a loss is one real number"))
+        throw(CompileError(
+            "the loss returns $(typeof(value)); a loss is one real number$(place(loss))",
+        ))
+    for (name, old, new) in zip(names, before, args)
+        isequal(old, new) || throw(CompileError("the loss writes into $name$(place(loss))"))
+    end
     first_call = sample(implementation, "gradient", 1)
     phases["first_call_s"] = first_call
     named_gradients(implementation, implementation.gradient(implementation.args...))
@@ -152,6 +165,7 @@ end
 function load_model(path)
     isfile(path) || throw(UnsupportedError("the example has no $(basename(path)) ($path)"))
     source = read(path)
+    push!(FOLDERS, dirname(abspath(path)))
     return get!(MODELS, string(abspath(path), ' ', bytes2hex(sha256(source)))) do
         model = Module(:Model)
         # A bare module lacks the `include` of its own that `module … end` defines.
@@ -180,6 +194,20 @@ function model_function(model, name)
 end
 
 const HIDDEN = (:eval, :include)
+
+# Whether `f`, called `name` in the model, can be called with the problem's arguments.
+function require_method(f, name, arguments, args)
+    applicable(f, args...) && return nothing
+    given = join(("$a::$(typeof(x))" for (a, x) in zip(arguments, args)), ", ")
+    throw(CompileError("$name is called with ($given) and has no method for that$(place(f))"))
+end
+
+# Where `f` is written: " (model.jl:3)".
+function place(f)
+    found = collect(methods(f))
+    isempty(found) && return ""
+    return " ($(basename(string(first(found).file))):$(first(found).line))"
+end
 
 # Whether the model defines or imports `symbol`; what every module sees of Base is not its own.
 holds(model, symbol) = isdefined(model, symbol) &&
@@ -458,23 +486,45 @@ function settings()
 end
 
 """
-    describe(error) -> (kind, line)
+    describe(error, trace=nothing) -> (kind, line)
 
-The name of an exception's type, and its text in one line.
+The name of an exception's type, and its text in one line with the line of the model that led
+to it, as far as `trace`, its backtrace, tells it.
 """
-describe(error) = (string(nameof(typeof(error))), one_line(error))
-describe(error::Union{UnsupportedError, CompileError, InputsError}) = (
+describe(error, trace = nothing) = (string(nameof(typeof(error))), one_line(error, trace))
+describe(error::Union{UnsupportedError, CompileError, InputsError}, _ = nothing) = (
     string(nameof(typeof(error))),
     error.message,
 )
 
-function one_line(error)
-    error isa TaskFailedException && return one_line(error.task.exception)
-    error isa CapturedException && return one_line(error.ex)
+function one_line(error, trace = nothing)
+    error isa TaskFailedException && return one_line(error.task.exception, trace)
+    error isa CapturedException && return one_line(error.ex, trace)
     if error isa LoadError
         return "$(one_line(error.error)) ($(basename(error.file)):$(error.line))"
     end
-    return WEANJ.first_line(sprint(showerror, error))
+    text = sprint(showerror, error)
+    line, kind = WEANJ.first_line(text), string(nameof(typeof(error)))
+    error isa ErrorException || occursin(kind, line) || (line = "$kind: $line")
+    return line * model_line(trace, text)
+end
+
+frames(::Nothing) = Base.StackTraces.StackFrame[]
+frames(trace::Vector{Base.StackTraces.StackFrame}) = trace
+frames(trace) = stacktrace(trace)
+
+# The innermost line of a model in a backtrace, or in the text of an error of Enzyme's, which
+# brings a trace of its own.
+function model_line(trace, text)
+    for frame in frames(trace)
+        file = string(frame.file)
+        dirname(file) in FOLDERS && return " ($(basename(file)):$(frame.line))"
+    end
+    for found in eachmatch(r"([^\s:]+\.jl):(\d+)", text)
+        file, line = found.captures
+        dirname(expanduser(file)) in FOLDERS && return " ($(basename(file)):$line)"
+    end
+    return ""
 end
 
 end

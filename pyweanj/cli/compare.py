@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from pyweanj.errors import UsageError, unknown
-
-if TYPE_CHECKING:
-    from pyweanj.run import Options
-    from pyweanj.store import Run
 
 __all__ = ["compare"]
 
@@ -103,9 +99,10 @@ def compare(
     Exit status: 0 all that ran agree; 1 a mismatch, a crash, a time-out or a required
     system missing; 2 bad usage or input; 3 fewer than two implementations could run.
     """
-    from pyweanj import catalogue, report, run, store
+    from pyweanj import api, report
     from pyweanj.cli.progress import Terminal
-    from pyweanj.run import Options
+    from pyweanj.run import Options, Prepared
+    from pyweanj.store import Run
 
     if format_ not in report.FORMATS:
         raise unknown("format", format_, report.FORMATS)
@@ -133,38 +130,29 @@ def compare(
         seed=seed,
         tolerance=tolerance,
     )
-    found = catalogue.load(example)
-    reference = example if example in catalogue.names() else str(Path(example).resolve())
-    folder = None
-    if resume is not None:
-        folder = store.Run(resume.resolve())
-        options, inputs = _taken_up(folder, reference)
-    prepared = run.prepare(found, reference, options, inputs=inputs)
-    if not no_install and any(planned.case.system == "enzyme" for planned in prepared.plan):
-        _install_julia()
-    folder = folder or store.new_run(found.name, output)
-    published = report.published(found)
-    with Terminal(prepared, folder) as terminal:
-        joint = run.execute(prepared, folder, terminal, resume=resume is not None)
-        report.write_files(joint, folder.folder, published)
+
+    def install(prepared: Prepared) -> None:
+        if not no_install and any(planned.case.system == "enzyme" for planned in prepared.plan):
+            _install_julia()
+
+    terminals = []
+
+    def watch(prepared: Prepared, folder: Run) -> Terminal:
+        terminals.append(Terminal(prepared, folder))
+        return terminals[-1]
+
+    found = api.carry_out(
+        example, options, inputs=inputs, output=output, resume=resume, watch=watch, before=install
+    )
     if format_ == "table":
-        report.print_table(joint, terminal.out, published, explain=explain)
-        terminal.out.print(f"Results: {_shown(folder.folder)}", soft_wrap=True, highlight=False)
+        out = terminals[-1].out
+        report.print_table(found.joint, out, found.published, explain=explain)
+        out.print(f"Results: {_shown(found.folder)}", soft_wrap=True, highlight=False)
     else:
-        text = report.render(joint, format_, published=published, folder=folder.folder)
-        sys.stdout.write(text)
-    return run.exit_status(joint, options.require)
-
-
-def _taken_up(folder: Run, reference: str) -> tuple[Options, Path | None]:
-    """Options and inputs of a run that is to be taken up again."""
-    from pyweanj.run import Options
-
-    about = folder.about()
-    if about["example"] != reference:
-        raise UsageError(f"{folder.folder} is a run of {about['example']}, not of {reference}")
-    inputs = about.get("inputs")
-    return Options.from_json(about["options"]), Path(inputs) if inputs else None
+        sys.stdout.write(
+            report.render(found.joint, format_, published=found.published, folder=found.folder)
+        )
+    return found.exit_status
 
 
 def _install_julia() -> None:

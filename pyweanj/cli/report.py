@@ -27,6 +27,9 @@ def report(
         ),
     ] = "table",
     explain: Annotated[bool, typer.Option("--explain", help="Show every proof.")] = False,
+    picture: Annotated[
+        Path | None, typer.Option(help="Also write the table as a picture (SVG) to this file.")
+    ] = None,
     plots: Annotated[
         Path | None, typer.Option(help="Also write every plot, as SVG and PNG, into this folder.")
     ] = None,
@@ -47,6 +50,9 @@ def report(
     else:
         text = reports.render(joint, format_, published=published, folder=folder)
         sys.stdout.write(text)
+    if picture is not None:
+        picture.write_text(reports.to_picture(joint, published), encoding="utf-8")
+        typer.echo(str(picture), err=True)
     if plots is not None:
         for path in reports.save_plots(joint, plots, published, folder):
             typer.echo(str(path), err=True)

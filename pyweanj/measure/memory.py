@@ -14,6 +14,7 @@ calls `share_heap` before it loads its system, and the heap is drained around ea
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
+from pyweanj.measure.clock import Clock
 from pyweanj.measure.heap import drained, share_heap
 
 __all__ = [
@@ -199,27 +201,46 @@ class PeakRss:
 
 
 def rss_around(
-    call: Callable[[], object], source: ResidentMemory | None = None
+    call: Callable[[], object],
+    source: ResidentMemory | None = None,
+    *,
+    repeats: int = 3,
+    patience_s: float = 1.0,
+    clock: Clock = time.perf_counter,
 ) -> dict[str, int | None]:
-    """Resident memory around one call, by kind.
+    """Resident memory around one call, by kind: of several calls the one of median growth.
+
+    A single call may be too high, where it allocates something for good, or too low, where a
+    garbage collector cleans up meanwhile what was left of the call before.
 
     Parameters
     ----------
     call
-        Run once; what it raises passes through.  Anything that it allocates lazily on its
-        first run ever (thread pools, code) counts too: run it once before.
+        What it raises passes through.
     source
         Where memory is read; default: what this operating system offers.
+    repeats
+        Odd, so that there is a middle one.
+    patience_s
+        Seconds after which no further call is begun.
 
     Returns
     -------
     dict
         ``rss_peak`` and ``rss_growth`` in bytes; None where it cannot be told.
     """
-    watch = PeakRss(source)
-    with watch:
-        call()
-    return {RSS_PEAK: watch.peak, RSS_GROWTH: watch.growth}
+    watches: list[PeakRss] = []
+    start = clock()
+    while not watches or (len(watches) < repeats and clock() - start <= patience_s):
+        watch = PeakRss(source)
+        with watch:
+            call()
+        watches.append(watch)
+    told = [watch for watch in watches if watch.growth is not None]
+    if not told:
+        return {RSS_PEAK: None, RSS_GROWTH: None}
+    middle = sorted(told, key=lambda watch: watch.growth or 0)[(len(told) - 1) // 2]
+    return {RSS_PEAK: middle.peak, RSS_GROWTH: middle.growth}
 
 
 def _source() -> ResidentMemory:

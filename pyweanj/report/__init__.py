@@ -6,6 +6,7 @@ from pyweanj.report.changes import difference_to_json, difference_to_markdown, p
 from pyweanj.report.diff import Change, Difference, diff
 from pyweanj.report.files import write_files
 from pyweanj.report.formats import FORMATS, render
+from pyweanj.report.picture import to_picture
 from pyweanj.report.plots import save_plots
 from pyweanj.report.quoted import Published, published
 from pyweanj.report.terminal import print_table
@@ -23,5 +24,6 @@ __all__ = [
     "published",
     "render",
     "save_plots",
+    "to_picture",
     "write_files",
 ]

@@ -204,7 +204,7 @@ def _translated(worker: Any, otherwise: type[Exception] = RuntimeError) -> Itera
         yield
     except juliacall.JuliaError as error:
         print(error, file=sys.stderr, flush=True)
-        kind, line = map(str, worker.describe(error.exception))
+        kind, line = map(str, worker.describe(error.exception, error.backtrace))
         kinds = {"UnsupportedError": UnsupportedError, "CompileError": CompileError}
         raise kinds.get(kind, otherwise)(line) from None
 

@@ -143,11 +143,11 @@ def cpp_function(
 
     Raises
     ------
-    CompileError
+    UnsupportedError
         No such name occurs in `source`.
     """
     if not re.search(rf"\b{re.escape(name)}\s*\(", source):
-        raise CompileError(f"model.cpp has no function {name}")
+        raise UnsupportedError(f"model.cpp has no function {name}")
     function = f"{name}<{problem.size.K}>" if "K" in problem.arguments else name
     names = [name for name in problem.arguments if name != "K"]
 

@@ -34,7 +34,7 @@ from pyweanj.systems.interface import (
     UnsupportedError,
     What,
 )
-from pyweanj.systems.models import describe, load_model, model_function
+from pyweanj.systems.models import describe, load_model, located, model_function
 
 __all__ = ["Jax", "JaxImplementation"]
 
@@ -227,16 +227,20 @@ class Jax(System):
 
     def prepare(self, problem: Problem) -> JaxImplementation:
         model, variant = load_model(problem.folder), problem.variant
-        loss = _of_arrays(problem, model_function(model, variant.loss))
+        function = model_function(model, variant.loss, problem.arguments)
+        loss = _of_arrays(problem, function)
         named = variant.gradients.get(self.name)
         if named is None:
-            return JaxImplementation(problem, self.device, loss)
-        own = _of_arrays(problem, model_function(model, named))
+            with located(function):
+                return JaxImplementation(problem, self.device, loss)
+        function = model_function(model, named, problem.arguments)
+        own = _of_arrays(problem, function)
 
         def gradient(*arrays: Any) -> tuple[Any, ...]:
             return _in_order(own(*arrays), problem.differentiate)
 
-        return JaxImplementation(problem, self.device, loss, gradient)
+        with located(function):
+            return JaxImplementation(problem, self.device, loss, gradient)
 
 
 def _of_arrays(problem: Problem, function: Loss) -> Loss:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import inspect
+import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from pyweanj.systems.interface import CompileError, UnsupportedError
 
-__all__ = ["describe", "load_model", "model_function"]
+__all__ = ["describe", "load_model", "located", "model_function"]
 
 
 def load_model(folder: Path) -> ModuleType:
@@ -48,12 +50,16 @@ def load_model(folder: Path) -> ModuleType:
     return module
 
 
-def model_function(module: ModuleType, name: str) -> Callable[..., Any]:
-    """The function called `name` in `module`.
+def model_function(
+    module: ModuleType, name: str, arguments: Sequence[str] | None = None
+) -> Callable[..., Any]:
+    """The function called `name` in `module`, which must take `arguments` in order.
 
     Raises
     ------
     CompileError
+        It takes another number of arguments.
+    UnsupportedError
         There is none; the text names those that there are.
     """
     function = getattr(module, name, None)
@@ -66,8 +72,34 @@ def model_function(module: ModuleType, name: str) -> Callable[..., Any]:
             and getattr(value, "__module__", None) == module.__name__
         )
         found = ", ".join(sorted(own)) or "no function"
-        raise CompileError(f"model.py has no function {name} (found: {found})")
+        raise UnsupportedError(f"model.py has no function {name} (found: {found})")
+    if arguments is not None:
+        try:
+            inspect.signature(function).bind(*arguments)
+        except ValueError:
+            pass  # it does not tell
+        except TypeError as error:
+            raise CompileError(
+                f"{name} is called with ({', '.join(arguments)}): {error}{_place(function)}"
+            ) from error
     return function
+
+
+@contextlib.contextmanager
+def located(function: Callable[..., Any]) -> Iterator[None]:
+    """A `CompileError` that names no line is told with that of `function`."""
+    try:
+        yield
+    except CompileError as error:
+        if re.search(r"\(\S+:\d+\)", str(error)):
+            raise
+        raise CompileError(f"{error}{_place(function)}") from error
+
+
+def _place(function: Callable[..., Any]) -> str:
+    """`` (model.py:3)``, where `function` is written; nothing where that is not known."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return f" ({Path(code.co_filename).name}:{code.co_firstlineno})" if code else ""
 
 
 def describe(error: BaseException, folder: Path) -> str:

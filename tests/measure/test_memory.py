@@ -114,7 +114,8 @@ def test_resettable_mark():
 
 def test_mark_that_cannot_be_reset_tells_a_new_peak_only():
     source = Fake(False, 100 * MiB, 120 * MiB)
-    assert rss_around(lambda: source.use(150 * MiB), source)["rss_growth"] == 50 * MiB
+    found = rss_around(lambda: source.use(150 * MiB), source, repeats=1)
+    assert found["rss_growth"] == 50 * MiB
     # The mark stands at 150 MiB now: a lower peak hides behind it.
     watch = PeakRss(source)
     with watch:
@@ -122,6 +123,20 @@ def test_mark_that_cannot_be_reset_tells_a_new_peak_only():
     assert watch.peak is None
     assert watch.growth is None
     assert "fresh process" in watch.reason
+
+
+def test_of_several_calls_the_middle_one_counts():
+    peaks = iter([190 * MiB, 101 * MiB, 130 * MiB])
+    source = Fake(True, 100 * MiB, 900 * MiB)
+    found = rss_around(lambda: source.use(next(peaks)), source)
+    assert found == {"rss_peak": 130 * MiB, "rss_growth": 30 * MiB}
+
+
+def test_slow_calls_are_not_repeated():
+    source = Fake(True, 100 * MiB, 900 * MiB)
+    times = iter([0.0, 7.0, 7.1])
+    found = rss_around(lambda: source.use(130 * MiB), source, clock=lambda: next(times))
+    assert found["rss_growth"] == 30 * MiB
 
 
 def test_refusing_kernel_gives_none_and_the_reason(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
@@ -48,10 +48,12 @@ CASES = [
 ]
 
 
-@cache
+_FOLDER = TemporaryDirectory(prefix="pyweanj-tests-", ignore_cleanup_errors=True)
+
+
 def folder() -> Path:
-    """One temporary folder for the files of a test run."""
-    return Path(mkdtemp(prefix="pyweanj-tests-"))
+    """One temporary folder for the files of a test run; it goes when the process ends."""
+    return Path(_FOLDER.name)
 
 
 @cache

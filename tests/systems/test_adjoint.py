@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pyweanj.systems import CompileError, UnsupportedError
+from pyweanj.systems import UnsupportedError
 from tests.systems.cases import gradient, system, user_problem
 
 X = {"x": np.array([1.0, -2.0, 3.0]), "s": np.array(2.0)}
@@ -59,6 +59,6 @@ def test_a_variant_without_one_is_unsupported(tmp_path):
         prepare(tmp_path, "adjoint", own="")
 
 
-def test_a_name_that_the_file_has_not_is_an_error(tmp_path):
-    with pytest.raises(CompileError, match=r"model\.cpp has no function other"):
+def test_a_name_that_the_file_has_not_is_unsupported(tmp_path):
+    with pytest.raises(UnsupportedError, match=r"model\.cpp has no function other"):
         prepare(tmp_path, "adjoint", own="other")

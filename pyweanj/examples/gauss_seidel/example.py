@@ -40,6 +40,9 @@ def colours(shape: tuple[int, ...]) -> np.ndarray:
     return (i + j) % 2
 
 
+#: The systems that have each formulation by itself.
+SYSTEMS = ("enzyme", "enzyme-cpp", "adjoint", "jax", "oracle")
+
 SWEEP = (32, 64, 128, 256, 512, 1024)
 
 example = Example(
@@ -50,13 +53,31 @@ example = Example(
         Variant(
             "lexicographic",
             loss="gs_loss",
+            systems=SYSTEMS,
+            gradients={"adjoint": "gs_gradient"},
             description="i fastest, then j: each point uses the new u[i−1, j] and u[i, j−1]",
         ),
         Variant(
             "red-black",
             loss="rb_loss",
-            gradients={"enzyme": "rb_gradient"},
+            systems=SYSTEMS,
+            gradients={"enzyme": "rb_gradient", "adjoint": "rb_gradient"},
             description="all red points (i + j even), then all black ones",
+        ),
+        Variant(
+            "lexicographic-hyperplane",
+            loss="gs_hyperplane_loss",
+            systems=("jax",),
+            computes="lexicographic",
+            description="the same order and arithmetic, all points with i + j + 2k constant at once",
+        ),
+        Variant(
+            "lexicographic-hyperplane-adjoint",
+            loss="gs_hyperplane_loss",
+            systems=("jax",),
+            gradients={"jax": "gs_hyperplane_gradient"},
+            computes="lexicographic",
+            description="the same loss with its adjoint written by hand: the sweeps run backwards",
         ),
     ),
     arguments=("theta", "uobs", "K"),

@@ -71,7 +71,7 @@ def gs_hyperplane_gradient(theta: jax.Array, uobs: jax.Array, K: int) -> jax.Arr
 
 
 def _hyperplane_sweeps(theta: jax.Array, K: int) -> jax.Array:
-    """u after K lexicographic sweeps from 0, (n, n).
+    """The grid u after K lexicographic sweeps from 0, (n, n).
 
     In sweep k, point (i, j) needs what sweep k made of (i − 1, j) and (i, j − 1) and what
     sweep k − 1 made of (i + 1, j) and (i, j + 1): all points with the same i + j + 2k are

@@ -7,10 +7,16 @@ that must pass; `random_cases` draws a thousand of either.
 
 from pyweanj.verify.controls.broken import Control, broken
 from pyweanj.verify.controls.judge import Judgement, judge, judge_pair
-from pyweanj.verify.controls.random_cases import RandomResult, random_broken, random_right
+from pyweanj.verify.controls.random_cases import (
+    LIMIT,
+    RandomResult,
+    random_broken,
+    random_right,
+)
 from pyweanj.verify.controls.unusual import unusual
 
 __all__ = [
+    "LIMIT",
     "Control",
     "Judgement",
     "RandomResult",

@@ -41,7 +41,7 @@ def unusual() -> list[tuple[str, Callable[[], Problem]]]:
                     lambda d=dtype, K=K: recurrent(K=K + 1, dtype=d),
                 ),
             ]
-        found.append((f"many sweeps, {dtype}", lambda d=dtype: sweeps((6, 5), 100, d)))
+        found.append((f"many sweeps, {dtype}", lambda d=dtype: sweeps((5, 4), 60, d)))
     found += [
         ("gradient × 1e-200", lambda: sweeps(scale=1e-200)),
         ("1e5 entries", lambda: recurrent(50_000)),

@@ -72,7 +72,7 @@ def name_factor(found: float, size: int, context: Context) -> str:
 
 def _candidates(n: int, K: int, size: int) -> list[tuple[float, str]]:
     h = 1.0 / (n + 1)
-    named = [(2.0, "2"), (0.5, "½")]
+    named = [(2.0, "2"), (0.5, "½, a factor 2 is missing")]
     named += [(h * h, "h²"), (1 / h**2, "1/h²"), (h, "h"), (1 / h, "1/h")]
     if n > 1:
         named += [(n * n, "n²"), (1 / n**2, "1/n²"), (n, "n"), (1 / n, "1/n")]

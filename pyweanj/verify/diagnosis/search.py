@@ -112,7 +112,10 @@ def _array(name: str, w: np.ndarray, reference: Arrays, context: Context) -> Ran
         ranked.append(((group, _RANK.index(kind), finding.residual), finding))
     if not any(group == 0 for (group, *_), _ in ranked):
         nothing = _nothing(w, r, raw, context)
-        ranked.append(((1 if nothing.kind == "reverse mode" else 4, 0, raw), nothing))
+        if nothing.kind == "reverse mode":
+            ranked.append(((1, 0, raw), nothing))
+        elif not any(group == 2 for (group, *_), _ in ranked):
+            ranked.append(((4, 0, raw), nothing))
     return ranked
 
 

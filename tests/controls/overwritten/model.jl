@@ -2,14 +2,11 @@
 
 function in_place(e, u0, K)
     u = copy(u0)
-    for _ in 1:K, i in 1:(length(u) - 1)
+    n = length(u)
+    for _ in 1:K, i in 1:(n - 1)
         u[i] = e[i] * u[i + 1]
     end
-    loss = zero(eltype(u))
-    for i in eachindex(u)
-        loss += u[i]^2
-    end
-    return loss
+    return sum(abs2, u)
 end
 
 function two_buffers(e, u0, K)

@@ -1,0 +1,2 @@
+// Complex arrays cannot be passed to C++: see what the row says.
+void loss();
