@@ -126,6 +126,7 @@ def lexicographic(lab: Lab) -> Iterator[Row]:
         "adjoint": ("adjoint", "lexicographic"),
         "jax": ("jax", "lexicographic"),
         "hyperplane": ("jax", "lexicographic-hyperplane"),
+        "hyperplane-adjoint": ("jax", "lexicographic-hyperplane-adjoint"),
     }
     missing: dict[str, str] = {}
     samplers: dict[str, Sampler] = {}
@@ -138,7 +139,7 @@ def lexicographic(lab: Lab) -> Iterator[Row]:
         samplers[f"{name} gradient"] = lab.sampler(handle, "gradient")
         if name.startswith("enzyme"):
             samplers[f"{name} forward"] = lab.sampler(handle, "forward")
-    jax = [name for name in ("jax", "hyperplane") if name not in missing]
+    jax = [name for name in ("jax", "hyperplane", "hyperplane-adjoint") if name not in missing]
     enzyme = next((name for name in ("enzyme", "enzyme-cpp") if name not in missing), None)
     plan = [
         (
@@ -149,15 +150,9 @@ def lexicographic(lab: Lab) -> Iterator[Row]:
         )
         for name in ("enzyme", "enzyme-cpp")
     ]
-    plan += [
-        (
-            f"{name} gradient ÷ hand-written adjoint",
-            Goal(1.3),
-            f"{name} gradient",
-            "adjoint gradient",
-        )
-        for name in ("enzyme", "enzyme-cpp")
-    ]
+    # The adjoint is C++ with the compiler and flags of enzyme-cpp, so it is held against that.
+    figure = "enzyme-cpp lexicographic gradient ÷ hand-written adjoint"
+    plan.append((figure, Goal(1.3), "enzyme-cpp gradient", "adjoint gradient"))
     figure = "jax lexicographic-hyperplane gradient ÷ jax lexicographic gradient"
     plan.append((figure, Goal(0.1), "hyperplane gradient", "jax gradient"))
     pairs = [(left, right) for *_, left, right in plan if {left, right} <= samplers.keys()]

@@ -174,6 +174,8 @@ class Record(_Row):
     """Start of the worker process until it answers."""
     load_s: Seconds | None = None
     """Import of the AD system in the worker."""
+    model_s: Seconds | None = None
+    """Reading the model and the inputs, where the system tells it apart."""
     trace_s: Seconds | None = None
     """Tracing of forward and gradient (JAX)."""
     lower_s: Seconds | None = None

@@ -190,7 +190,8 @@ class Checker:
         rows = []
         for left, right, found in self._comparisons:
             words = left.record.verdict or "unproven", right.record.verdict or "unproven"
-            who = decide_pair(*words, found)
+            convention = self._convention(left, right, found)
+            who = decide_pair(*words, found, convention)
             rows.append(
                 Pair(
                     example=self.example.name,
@@ -205,15 +206,25 @@ class Checker:
                     grad_difference=found.grad_difference,
                     grad_difference_max=found.grad_difference_max,
                     tolerance=found.tolerance,
-                    verdict=found.verdict,
-                    reason=found.reason,
-                    detail=found.detail,
+                    verdict="ok" if convention else found.verdict,
+                    reason="" if convention else found.reason,
+                    detail=who.text if convention else found.detail,
                     where=found.where,
                     ulp=found.ulp,
                     wrong=who.wrong,
                 )
             )
         return rows
+
+    def _convention(self, left: Session, right: Session, found: Comparison) -> str:
+        """The convention by which two gradients differ of which neither is wrong, or nothing."""
+        if found.reason != "gradient" or "wrong" in (left.record.verdict, right.record.verdict):
+            return ""
+        context = self._context(left)
+        one, two = (self._evidence[side.case].gradient for side in (left, right))
+        best = diagnosis.diagnose(one, two, context)[:1]
+        explained = best and best[0].convention and best[0].residual <= context.small
+        return best[0].text if explained else ""
 
     def _diagnose(self, session: Session) -> str:
         """What kind of wrong: a line for each explanation, the best first."""

@@ -177,7 +177,7 @@ def _devices_here() -> list[str]:
 
 def _warnings(prepared: Prepared) -> list[str]:
     """What makes timings on this machine doubtful, a line each; empty where nothing is timed."""
-    if "time" not in prepared.options.tasks:
+    if not any("time" in planned.tasks for planned in prepared.plan):
         return []
     from pyweanj.measure import stability
 

@@ -42,8 +42,8 @@ MENDS: tuple[tuple[str, str], ...] = (
     # Julia.
     (
         r"EnzymeRuntimeActivityError|[Cc]onstant memory is stored",
-        "do not store a differentiated value in a constant array, or return either of the two "
-        "from a branch: copy the constant, or make the buffer with similar(x)",
+        "a branch, a closure or a generator mixes constant and differentiated arrays: write a "
+        "plain loop, make buffers with similar(x), or copy the constant",
     ),
     (
         r"EnzymeMutabilityException|cannot be proven readonly",

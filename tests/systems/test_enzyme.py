@@ -171,7 +171,7 @@ def test_the_published_figures(variant: str, julia: WorkerProcess, tmp_path: Pat
     assert np.linalg.norm(gradient - expected["theta"]) < 1e-13 * np.linalg.norm(gradient)
     assert asked("hash")["input_sha256"] == asked.said["input_sha256"]
     phases = asked.said["phases"]
-    assert set(phases) == {"load_s", "first_call_s", "compile_s"}
+    assert set(phases) == {"model_s", "first_call_s", "compile_s"}
     assert 0 <= phases["compile_s"] <= phases["first_call_s"]
 
 
@@ -225,7 +225,7 @@ def test_samples_memory_and_bridge(julia: WorkerProcess, tmp_path: Path) -> None
 @pytest.mark.julia
 def test_what_the_worker_says_of_itself(julia: WorkerProcess) -> None:
     said = julia.said  # type: ignore[attr-defined]
-    assert said["settings"]["julia_threads"] == 1  # not the 4 of the shell
+    assert said["settings"]["threads"] == 1  # not the 4 of the shell
     assert said["settings"]["blas_threads"] == 1
     assert said["settings"]["handle_signals"] == "yes"
     assert said["settings"]["startup_file"] == "no"

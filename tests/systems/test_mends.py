@@ -105,6 +105,23 @@ WRONG = {
         "end\n",
         "EnzymeRuntimeActivityError", "(model.jl:", "copy the constant",
     ),
+    "enzyme generator": Wrong(
+        "enzyme", "loss(x, mask, K) = sum(mask[i] * x[1, i]^2 for i in eachindex(mask))\n",
+        "EnzymeRuntimeActivityError", "(model.jl:1)", "a plain loop",
+    ),
+    "enzyme closure": Wrong(
+        "enzyme",
+        "using Enzyme\n"
+        "inner(x, buffer) = (buffer .= 2 .* x; sum(abs2, buffer))\n"
+        "loss(x, mask, K) = sum(abs2, x)\n"
+        "function own(x, mask, K)\n"
+        "    buffer, dx = zero(x), zero(x)\n"
+        "    f = x -> inner(x, buffer)\n"
+        "    Enzyme.autodiff(Reverse, f, Active, Duplicated(x, dx))\n"
+        "    return dx\n"
+        "end\n",
+        "EnzymeMutabilityException", "(model.jl:7)", "top level of model.jl",
+    ),
     "enzyme raises": Wrong(
         "enzyme", "function loss(x, mask, K)\n    error(\"no such luck\")\nend\n", "no such luck",
         "(model.jl:2)", "",
@@ -151,8 +168,9 @@ def test_what_a_user_is_told(workers, wrong, tmp_path):
         (tmp_path / FILES[wrong.system]).write_text(wrong.model)
     arrays = {"x": np.linspace(1, 2, 15).reshape(3, 5), "mask": np.array([True, False, True])}
     write_arrays(tmp_path / "inputs.h5", arrays)
+    own = {wrong.system: "own"} if "own(" in wrong.model else {}
     problem = Problem(
-        tmp_path, Variant("plain", loss="loss"), ("x", "mask", "K"), ("x",), Size(3, 2), "float64",
+        tmp_path, Variant("plain", loss="loss", gradients=own), ("x", "mask", "K"), ("x",), Size(3, 2), "float64",
         tmp_path / "inputs.h5",
     )  # fmt: skip
     with pytest.raises(WorkerError) as caught:

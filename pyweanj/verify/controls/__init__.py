@@ -6,7 +6,7 @@ that must pass; `random_cases` draws a thousand of either.
 """
 
 from pyweanj.verify.controls.broken import Control, broken
-from pyweanj.verify.controls.judge import Judgement, judge, judge_pair
+from pyweanj.verify.controls.judging import Judgement, judge, judge_pair
 from pyweanj.verify.controls.random_cases import (
     LIMIT,
     RandomResult,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from pyweanj.verify.controls import problems
-from pyweanj.verify.controls.judge import judge_pair
+from pyweanj.verify.controls.judging import judge_pair
 from pyweanj.verify.controls.model import Implementation, Problem
 
 __all__ = ["LIMIT", "RandomResult", "random_broken", "random_problem", "random_right"]

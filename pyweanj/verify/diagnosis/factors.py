@@ -66,13 +66,13 @@ def name_factor(found: float, size: int, context: Context) -> str:
     if sign and abs(value - 1) <= context.small:
         return "sign reversed"
     shown = f"1 {'+' if found > 1 else '−'} {abs(found - 1):.2g}"
-    text = f"factor {shown if abs(found - 1) < 1e-4 else format(found, '.6g')}"
+    text = f"factor {shown if abs(found - 1) < 1e-4 else f'{sign}{value:.6g}'}"
     return text + (f": {' or '.join(dict.fromkeys(names))}" if names else "")
 
 
 def _candidates(n: int, K: int, size: int) -> list[tuple[float, str]]:
     h = 1.0 / (n + 1)
-    named = [(2.0, "2"), (0.5, "½, a factor 2 is missing")]
+    named = [(0.5, "½, a factor 2 is missing")]
     named += [(h * h, "h²"), (1 / h**2, "1/h²"), (h, "h"), (1 / h, "1/h")]
     if n > 1:
         named += [(n * n, "n²"), (1 / n**2, "1/n²"), (n, "n"), (1 / n, "1/n")]
