@@ -57,7 +57,8 @@ class Report:
     @property
     def verdict(self) -> Literal["right", "wrong", "unproven"]:
         """``right`` where two or more implementations ran, all of them are right and agree;
-        ``wrong`` where one is wrong, failed or disagrees; ``unproven`` otherwise."""
+        ``wrong`` where one is wrong, failed or disagrees; ``unproven`` otherwise.
+        """
         ran = [r for r in self.records if r.outcome is Outcome.OK]
         failed = any(r.outcome in FAILURES for r in self.records)
         if failed or any(pair.verdict == "mismatch" for pair in self.pairs):

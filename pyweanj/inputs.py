@@ -143,7 +143,9 @@ def read_arrays(path: Path, *, plain: bool = False) -> dict[str, np.ndarray]:
     try:
         with h5py.File(path, "r") as file:
             return {
-                name: item[()] if plain and not LAYOUT & set(item.attrs) else _checked(path, name, item)
+                name: item[()]
+                if plain and not LAYOUT & set(item.attrs)
+                else _checked(path, name, item)
                 for name, item in file.items()
                 if isinstance(item, h5py.Dataset)
             }

@@ -218,7 +218,7 @@ def run_tests(progress: Progress = print) -> int:
     julia = [str(choice.exe), "--startup-file=no", f"--project={choice.project}"]
     # WEANJ stacks on the project, as in a worker: it need not be in the project's manifest.
     script = (
-        f"push!(LOAD_PATH, {json.dumps(str(julia_folder()))}, \"@stdlib\"); "
+        f'push!(LOAD_PATH, {json.dumps(str(julia_folder()))}, "@stdlib"); '
         f"include({json.dumps(str(julia_folder() / 'test' / 'runtests.jl'))})"
     )
     status, _ = _run([*julia, "-e", script], {"JULIA_LOAD_PATH": None}, progress)

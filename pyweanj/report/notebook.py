@@ -21,9 +21,7 @@ def to_fragment(report: Report) -> str:
 
 
 def _table(table: Table) -> str:
-    head = "".join(
-        f"<th>{escape(f'{c.group} {c.title}'.strip())}</th>" for c in table.columns
-    )
+    head = "".join(f"<th>{escape(f'{c.group} {c.title}'.strip())}</th>" for c in table.columns)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in table.rows)
     notes = "".join(f"<div><small>{escape(note)}</small></div>" for note in table.notes)
     return (

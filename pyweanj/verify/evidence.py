@@ -85,14 +85,17 @@ class Probe:
 
 
 def vector_norms(array: np.ndarray) -> tuple[float, float]:
-    """Max-norm and 2-norm; scaled first, so that neither overflows nor underflows."""
+    """Max-norm and 2-norm in float64; neither overflows nor underflows."""
     if array.size == 0:
         return 0.0, 0.0
-    largest = float(np.max(np.abs(array)))
+    size = np.abs(array).astype(np.float64, copy=False).ravel()
+    largest = float(np.max(size))
     if largest == 0.0 or not np.isfinite(largest):
         return largest, largest
-    scaled = np.abs(array).ravel() / largest
-    return largest, largest * float(np.sqrt(np.dot(scaled, scaled)))
+    if 1e-100 < largest < 1e100:
+        return largest, float(np.sqrt(np.dot(size, size)))
+    size = size / largest
+    return largest, largest * float(np.sqrt(np.dot(size, size)))
 
 
 def derivative(

@@ -39,7 +39,7 @@ class Difference:
     two_norm: float
     """‖a − b‖₂ / max(‖a‖₂, ‖b‖₂)."""
     ulp: float
-    """Largest difference in units in the last place of the larger entry."""
+    """Difference in units in the last place, of the entry with the largest relative one."""
     index: tuple[int, ...]
     """Where |a − b| is largest."""
 
@@ -143,22 +143,33 @@ def array_difference(a: np.ndarray, b: np.ndarray, dtype: str = "float64") -> Di
     if a.size == 0:
         return Difference(0.0, 0.0, 0.0, ())
     wide = np.complex128 if np.iscomplexobj(a) or np.iscomplexobj(b) else np.float64
-    a, b = a.astype(wide), b.astype(wide)
-    # Scaled by a power of two, so that neither a square nor a difference leaves the range.
-    larger = max(float(np.max(np.abs(a))), float(np.max(np.abs(b))))
-    if larger == 0.0:
+    a, b = a.astype(wide, copy=False), b.astype(wide, copy=False)
+    (max_a, two_a), (max_b, two_b) = vector_norms(a), vector_norms(b)
+    largest = max(max_a, max_b)
+    if largest == 0.0:
         return Difference(0.0, 0.0, 0.0, (0,) * a.ndim)
-    scale = 2.0 ** float(np.clip(np.floor(np.log2(larger)), -1000, 1000))
-    a, b = a / scale, b / scale
+    if not 1e-100 < largest < 1e100:
+        # Scaled by a power of two, so that a difference stays within the range.
+        scale = 2.0 ** float(np.clip(np.floor(np.log2(largest)), -1000, 1000))
+        (max_a, two_a), (max_b, two_b) = vector_norms(a / scale), vector_norms(b / scale)
+        a, b = a / scale, b / scale
     gap = np.abs(a - b)
     flat = int(np.argmax(gap))
-    maxima, twos = zip(vector_norms(a), vector_norms(b), strict=True)
     gap_max, gap_two = vector_norms(gap)
-    digits = np.maximum(np.abs(a), np.abs(b)).astype(dtype)
-    apart = gap > 0
-    ulp = float(np.max(gap[apart] / np.spacing(digits[apart]))) if apart.any() else 0.0
     index = tuple(int(i) for i in np.unravel_index(flat, gap.shape))
-    return Difference(gap_max / max(maxima), gap_two / max(twos), ulp, index)
+    ulp = _ulp(a, b, gap, dtype) if gap_max else 0.0
+    return Difference(gap_max / max(max_a, max_b), gap_two / max(two_a, two_b), ulp, index)
+
+
+def _ulp(a: np.ndarray, b: np.ndarray, gap: np.ndarray, dtype: str) -> float:
+    """The gap in units in the last place, where it is largest relative to the entry."""
+    ratio = np.atleast_1d(np.maximum(np.abs(a), np.abs(b)))
+    # Entries that are zero on both sides have no gap either.
+    np.maximum(ratio, np.finfo(np.float64).tiny, out=ratio)
+    np.divide(np.atleast_1d(gap), ratio, out=ratio)
+    worst = np.unravel_index(int(np.argmax(ratio)), gap.shape) if gap.ndim else ()
+    digits = np.asarray(max(abs(a[worst]), abs(b[worst]))).astype(dtype)
+    return float(gap[worst]) / float(np.spacing(digits))
 
 
 def expected_dtype(array: np.ndarray, declared: str) -> str:

@@ -92,7 +92,7 @@ def decide(figures: Sequence[Figure], convention: str = "") -> Verdict:
     against = tuple(f for kind, f in by_kind if kind in _RELATIVE and f.passed is False)
     unproved = tuple(f for kind, f in by_kind if kind is Proof.ZERO and f.passed is None)
     if unproved:
-        return Verdict("unproven", unproved, unproved[0].detail)
+        return Verdict("unproven", unproved, unproved[0].detail or _list("undecided", unproved))
     if against:
         vouching = tuple(f for f in support if kind_of(f.name) in _COMPLETE)
         if not vouching:

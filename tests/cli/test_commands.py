@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.helpers import command, one_line, write_example
 
 from pyweanj import catalogue
 from pyweanj.inputs import committed_file, read_arrays
+from tests.helpers import command, one_line, write_example
 
 
 def test_list_shows_examples_and_why_a_system_is_missing(tmp_path):

@@ -208,7 +208,10 @@ WRONG = {
     "pair": ("def loss(x):\n    return x.sum(), 1\n", "loss returns tuple; a loss is one real"),
     "integer": ("def loss(x):\n    return x.sum().astype(int)\n", "a scalar of dtype int64"),
     "complex": ("def loss(x):\n    return x.sum() * 1j\n", "a scalar of dtype complex128"),
-    "arguments": ("def loss(x, y):\n    return x.sum()\n", r"missing a required argument: 'y' \(model.py:1\)"),
+    "arguments": (
+        "def loss(x, y):\n    return x.sum()\n",
+        r"missing a required argument: 'y' \(model.py:1\)",
+    ),
     "tracer": (
         "def loss(x):\n    if x[0] > 0:\n        return x[0]\n    return x[1]\n",
         r"TracerBoolConversionError: .*\(model.py:2\)",

@@ -196,8 +196,8 @@ def test_only_the_wrong_array_is_diagnosed():
 def test_missing_and_surplus_arrays():
     found = diagnose({"a": G}, {"b": G}, CONTEXT)
     assert {f.text.partition(" of ")[0] for f in found} == {
-        "a: a gradient that was not asked for",
-        "b: no gradient",
+        "a gradient that was not asked for",
+        "no gradient",
     }
 
 

@@ -33,6 +33,9 @@ def shift(wrong: np.ndarray, right: np.ndarray, context: Context) -> Iterator[Fi
         residual = distance(wrong[inside], kept)
         if residual > 0.05:
             continue
+        # Where the entries agree without a shift as well, it explains nothing.
+        if distance(wrong[inside], right[inside]) <= max(10 * residual, context.small):
+            continue
         text = "shifted by " + ", ".join(
             f"{s:+d} along axis {axis}" for axis, s in enumerate(moves) if s
         )
