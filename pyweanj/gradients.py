@@ -82,8 +82,8 @@ def check_gradient(
         Called in the same way; returns an array, arrays in order, or arrays by name, one for
         each differentiated input.  Or these arrays themselves.
     inputs
-        One array, a tuple of several in order, or several by name.  All floating-point ones are float64
-        or complex128, or all float32 or complex64.
+        One array, a tuple of several in order, or several by name.  The differentiated ones are
+        all float64 or complex128, or all float32 or complex64.
     differentiate
         Names of the inputs that the gradient is for (``"0"``, ``"1"``, … where they have
         none); default: those of floating point.
@@ -112,7 +112,7 @@ def check_gradient(
     'right'
     >>> wrong = check_gradient(lambda x: np.sum(x**3), lambda x: 6 * x**2, x)
     >>> wrong.diagnosis[0]
-    'factor 2: 2 or accumulated 2 times'
+    'factor 2: accumulated 2 times'
     """
     arrays = _named(inputs)
     names = _chosen(arrays, differentiate)

@@ -175,7 +175,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Announce the markers, and look at the option."""
     for name, text in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {text}")
-    given = config.getoption("--pyweanj-require")
+    given: list[str] = config.getoption("--pyweanj-require") or []
     required = tuple(part for text in given for part in text.split(",") if part)
     if required:
         from pyweanj.errors import unknown
@@ -214,7 +214,7 @@ def pyweanj_compare(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., R
 
 
 @pytest.fixture(scope="session")
-def pyweanj_assert_equivalent(pyweanj_compare: Callable[..., Report]) -> Callable[..., Report]:
+def pyweanj_assert_equivalent() -> Callable[..., Report]:
     """`assert_equivalent`."""
     return assert_equivalent
 

@@ -178,6 +178,10 @@ def main(argv: list[str] | None = None) -> int:
     # Pinned before any library is loaded: thread pools size themselves by it.
     if options.cores and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {int(core) for core in options.cores.split(",")})
+    # Before any library is loaded, so that what it frees is seen to be free.
+    from pyweanj.measure.heap import share_heap
+
+    share_heap()
     worker = Worker(systems.load(options.system)(), options.device, options.threads)
     with os.fdopen(options.requests, "rb") as requests, os.fdopen(options.replies, "wb") as replies:
         for line in requests:

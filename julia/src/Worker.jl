@@ -205,7 +205,9 @@ const HIDDEN = (:eval, :include)
 function require_method(f, name, arguments, args)
     applicable(f, args...) && return nothing
     given = join(("$a::$(typeof(x))" for (a, x) in zip(arguments, args)), ", ")
-    throw(CompileError("$name is called with ($given) and has no method for that$(place(f))"))
+    throw(CompileError(
+        "$name is called with ($given) and has no method for that$(place(f))",
+    ))
 end
 
 # Where `f` is written: " (model.jl:3)".

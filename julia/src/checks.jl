@@ -7,8 +7,9 @@ Largest error of the gradient `g` of `loss` at `θ` against central finite diffe
 step `h`, over `n` randomly chosen entries, relative to the largest entry of `g`.
 
 The remainder of a central difference is of third order, so for a quadratic loss a large
-step is exact up to rounding.  A gradient that is zero everywhere gives `Inf` or `NaN`: it
-passes no bound.  `θ` is not changed; it and `g` may live on a GPU.
+step is exact up to rounding.  Where `g` is zero everywhere the result is 0 if every
+difference is exactly 0 and `Inf` otherwise.  `θ` is not changed; it and `g` may live on a
+GPU.
 """
 function fd_check(
     loss,
@@ -20,7 +21,7 @@ function fd_check(
 ) where {T <: AbstractFloat}
     size(θ) == size(g) ||
         throw(DimensionMismatch("θ has size $(size(θ)), its gradient $(size(g))"))
-    n >= 1 || throw(ArgumentError("n must be at least 1, not $n"))
+    n >= 1 && 0 < h < Inf || throw(ArgumentError("n and h must be positive, not $n and $h"))
     start, gradient = host(θ), host(g)
     chosen = first(Random.randperm(rng, length(start)), n)
     errors = map(chosen) do k
@@ -29,7 +30,9 @@ function fd_check(
         rise = Float64(loss(moved(θ, k, above))) - Float64(loss(moved(θ, k, below)))
         return abs(rise / (Float64(above) - Float64(below)) - gradient[k])
     end
-    return Float64(maximum(errors) / maximum(abs, gradient))
+    scale = maximum(abs, gradient)
+    iszero(scale) && return all(iszero, errors) ? 0.0 : Inf
+    return Float64(maximum(errors) / scale)
 end
 
 # A copy of `θ`, where it lives, with `value` at the linear index `k`.

@@ -16,8 +16,11 @@ using WEANJ: fd_check, time_median
     @test fd_check(loss, θ, -g) > 1
     @test fd_check(loss, θ, circshift(g, (0, 1))) > 0.1
     @test fd_check(loss, θ, zero(g)) == Inf
+    @test fd_check(t -> 1.0, θ, zero(g)) == 0
     @test isnan(fd_check(loss, θ, g .+ NaN))
     @test_throws DimensionMismatch fd_check(loss, θ, permutedims(g))
+    @test_throws ArgumentError fd_check(loss, θ, g; n = 0)
+    @test_throws ArgumentError fd_check(loss, θ, g; h = 0.0)
     # A third derivative shows in proportion to h².
     cubic(θ) = sum(θ.^3)
     errors = [fd_check(cubic, θ, 3 .* θ.^2; h) for h in (1.0e-1, 1.0e-2)]

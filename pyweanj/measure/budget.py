@@ -18,7 +18,8 @@ def predict(sizes: list[Size], seconds: list[float], size: Size) -> float | None
 
     The last of the measured sizes (by n) is scaled by (n'/n)^p and by K'/K.  p is fitted to
     the last three sizes, log–log and per step of K, and taken as at least 2: what small
-    grids show is mostly the cost of a call, which would promise too much.
+    grids show is mostly the cost of a call, which would promise too much.  K = 0, of a problem
+    without steps, counts as 1.
 
     Returns
     -------
@@ -28,10 +29,10 @@ def predict(sizes: list[Size], seconds: list[float], size: Size) -> float | None
     if not sizes:
         return None
     measured = sorted(zip(sizes, seconds, strict=True))[-3:]
-    growth = growth_exponent([s.n for s, _ in measured], [[t / s.K] for s, t in measured])
+    growth = growth_exponent([s.n for s, _ in measured], [[t / max(s.K, 1)] for s, t in measured])
     exponent = max(LEAST_EXPONENT, growth.exponent if growth else 0.0)
     last, last_s = measured[-1]
-    return last_s * (size.n / last.n) ** exponent * (size.K / last.K)
+    return last_s * (size.n / last.n) ** exponent * (max(size.K, 1) / max(last.K, 1))
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,11 @@ class Checker:
         reference = self._evidence[oracle.case] if oracle is not None else None
         for session in self.sessions:
             evidence = self._evidence[session.case]
-            zero = proofs.zero(evidence.gradient, oracle=reference.gradient if reference else None)
+            zero = proofs.zero(
+                evidence.gradient,
+                oracle=reference.gradient if reference else None,
+                probes=self._prober.asked.get(session.case, ()),
+            )
             self._add(session, zero)
             if reference is not None and session is not oracle and self._sound(session):
                 self._against_oracle(session, reference)
@@ -157,6 +161,11 @@ class Checker:
                 colours=self.example.colours,
             )
             self._comparisons.append((left, right, found))
+            if oracle not in (left, right):
+                devices = _kind(left, right) == "devices"
+                for session, other in ((left, right), (right, left)):
+                    name = Proof.DEVICES if devices else f"{Proof.AGREEMENT}: {_label(other)}"
+                    self._add(session, proofs.from_comparison(name, found))
             if found.reason == "gradient":
                 self._separate(left, right)
 
@@ -236,7 +245,7 @@ class Checker:
         findings = diagnosis.diagnose(
             self._evidence[session.case].gradient,
             reference,
-            self._context(session),
+            self._context(session, reference),
         )
         return "\n".join(
             f"{found.text} (unexplained: {found.residual:.1e})"
@@ -244,7 +253,9 @@ class Checker:
             for found in findings[:FINDINGS]
         )
 
-    def _context(self, session: Session) -> diagnosis.Context:
+    def _context(
+        self, session: Session, reference: Mapping[str, np.ndarray] | None = None
+    ) -> diagnosis.Context:
         case, oracle = session.case, self.example.oracle
         arrays = read_arrays(self.run.inputs(case.n, case.dtype))
         orders: dict[str, Source] = {}
@@ -259,11 +270,11 @@ class Checker:
             orders = {name: by_oracle(name, case.K) for name in sorted(others)}
             near = {case.K - 1, case.K + 1, case.K - 2, case.K + 2, 2 * case.K}
             sweeps = {K: by_oracle(mine, K) for K in sorted(near) if K >= 0}
-        forward = [
-            f.passed
-            for f in self._figures[case]
-            if proofs.kind_of(f.name) in (Proof.ADJOINT, Proof.ACROSS)
-        ]
+        fits = None
+        if reference is not None:
+            fits = diagnosis.forward_mode_fits(
+                self._tangents.get(case, []), reference, self.tolerance
+            )
         return diagnosis.Context(
             n=case.n,
             K=case.K,
@@ -274,7 +285,7 @@ class Checker:
             inputs=arrays,
             orders=orders,
             sweeps=sweeps,
-            forward_mode_right=False not in forward if forward else None,
+            forward_mode_right=fits,
         )
 
     def _evidence_of(self, session: Session) -> Evidence:

@@ -84,7 +84,9 @@ def sample(
     else:
         budget = QUICK_BUDGET_S if preset == "quick" else GROUP_BUDGET_S
         rule = Rule(budget_s=budget)
-    samples = interleave(samplers, calls, rule, rng=rng, on_sample=on_sample)
+    samples = interleave(
+        samplers, calls, rule, rng=rng, ratios=_ratios(samplers), on_sample=on_sample
+    )
     for key, error in samples.failures.items():
         if isinstance(error, WorkerError):
             key.session.fail(error)
@@ -132,6 +134,16 @@ def measure_bridge(session: Session) -> None:
             inside = session.ask("sample", what="gradient", calls=calls)["seconds"]
             differences.append((across - inside) / calls)
         record.bridge_s = float(np.median(differences))
+
+
+def _ratios(samplers: Mapping[Key, object]) -> list[tuple[Key, Key]]:
+    """The ratios that the table shows: gradient ÷ forward, and gradients against the first."""
+    gradients = [key for key in samplers if key.what == "gradient"]
+    own = [(key, Key(key.session, "forward")) for key in gradients]
+    return [
+        *((a, b) for a, b in own if b in samplers),
+        *((key, gradients[0]) for key in gradients[1:]),
+    ]
 
 
 def _sampler(key: Key) -> Callable[[int], float]:

@@ -133,6 +133,7 @@ def execute(prepared: Prepared, run: Run, observer: Observer, *, resume: bool = 
                 pairs += group.pairs
         finally:
             workers.close(at_once=not complete)
+    about["warnings"] += _doubts(prepared, records)
     joint = Joint(
         example=prepared.example.name,
         environment=about,
@@ -182,6 +183,26 @@ def _warnings(prepared: Prepared) -> list[str]:
     from pyweanj.measure import stability
 
     return stability.warnings(stability.read(list(prepared.cores) or None))
+
+
+def _doubts(prepared: Prepared, records: list[Record]) -> list[str]:
+    """What the records say against their own timings, a line each."""
+    from pyweanj.measure import stability
+
+    cores = {
+        " ".join(record.case[:3]): record.affinity for record in records if record.grad_samples
+    }
+    found = machine.affinity_warnings(list(prepared.cores) or None, cores)
+    for record in records:
+        for what, samples in (
+            ("forward", record.forward_samples),
+            ("gradient", record.grad_samples),
+        ):
+            found += [
+                f"{record.case}, {what}: {text}"
+                for text in stability.sample_warnings(samples or [])
+            ]
+    return found
 
 
 @contextlib.contextmanager

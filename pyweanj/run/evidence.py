@@ -15,7 +15,7 @@ import numpy as np
 
 from pyweanj.example import Example
 from pyweanj.inputs import InputsError, read_arrays, read_attributes, write_arrays
-from pyweanj.records import Figure, Outcome
+from pyweanj.records import Case, Figure, Outcome
 from pyweanj.run.process import WorkerError
 from pyweanj.run.session import Session
 from pyweanj.store import Run
@@ -37,6 +37,8 @@ REPEATS = proofs.calls_needed(1 / 20)
 REPEAT_S, LEAST_REPEATS = 1.0, 2
 #: Steps of the Taylor test, from a large first one: the remainder must stand above rounding.
 TAYLOR_STEPS = tuple(2.0**-k for k in range(0, 10, 2))
+#: Both ways where the loss is not quadratic, so that a kink is told from a wrong gradient.
+TAYLOR_BOTH_WAYS = (*TAYLOR_STEPS, *(-step for step in TAYLOR_STEPS))
 
 
 def evaluate(session: Session, run: Run) -> None:
@@ -78,6 +80,8 @@ class Prober:
         self._example = example
         self._tolerance = tolerance
         self._seed = seed
+        self.asked: dict[Case, list[Probe]] = {}
+        """What each case was asked for finite differences."""
         self._directions: list[tuple[Path, dict[str, np.ndarray]]] = []
         for name, make in (("aligned", aligned), ("signs", random_signs)):
             direction = make(reference, seed)
@@ -113,7 +117,7 @@ class Prober:
             Probe(entry, both_ways, _losses(session, {"entry": entry}, both_ways))
             for entry in random_entries(shapes, ENTRIES, self._seed)
         ]
-        return self._differences(evidence, probes, Proof.ENTRIES)
+        return self._differences(session, evidence, probes, Proof.ENTRIES)
 
     def along(self, session: Session, evidence: Evidence, count: int) -> Figure:
         """Central differences along the first `count` shared directions."""
@@ -122,14 +126,14 @@ class Prober:
             Probe(direction, both_ways, _losses(session, {"file": str(path)}, both_ways))
             for path, direction in self._directions[:count]
         ]
-        return self._differences(evidence, probes, Proof.DIRECTIONS)
+        return self._differences(session, evidence, probes, Proof.DIRECTIONS)
 
     def taylor(self, session: Session, evidence: Evidence) -> Figure:
         """The order of the Taylor remainder along the first shared direction."""
         path, direction = self._directions[0]
-        losses = _losses(session, {"file": str(path)}, TAYLOR_STEPS)
+        at = TAYLOR_STEPS if self._example.quadratic else TAYLOR_BOTH_WAYS
         return proofs.taylor(
-            Probe(direction, TAYLOR_STEPS, losses),
+            Probe(direction, at, _losses(session, {"file": str(path)}, at)),
             evidence.loss,
             evidence.gradient,
             self._tolerance,
@@ -166,7 +170,10 @@ class Prober:
             tangent=_tangent(session, path),
         )
 
-    def _differences(self, evidence: Evidence, probes: list[Probe], name: str) -> Figure:
+    def _differences(
+        self, session: Session, evidence: Evidence, probes: list[Probe], name: str
+    ) -> Figure:
+        self.asked.setdefault(session.case, []).extend(probes)
         return proofs.finite_differences(
             probes,
             evidence.gradient,

@@ -307,7 +307,7 @@ def self_check() -> int:
         begin = time.perf_counter()
         import juliacall
 
-        gradient = juliacall.Main.seval(
+        gradient = juliacall.Main.seval(  # pyright: ignore[reportAttributeAccessIssue]
             "WEANJ.gradient(x -> sum(abs2, x), [1.0, -2.0, 3.0]) == [2.0, -4.0, 6.0]"
         )
         phases["gradient_s"] = time.perf_counter() - begin

@@ -57,3 +57,9 @@ def test_negative_control_a_large_budget_runs_all():
     for n, seconds in PUBLISHED.items():
         assert budget.forecast(Size(n, 100)).allowed
         budget.add(Size(n, 100), seconds)
+
+
+def test_a_problem_without_steps_is_foretold_as_one_of_one_step():
+    sizes, seconds = [Size(10, 0), Size(20, 0), Size(40, 0)], [1e-3, 8e-3, 64e-3]
+    assert predict(sizes, seconds, Size(80, 0)) == pytest.approx(0.512)
+    assert predict(sizes, seconds, Size(80, 4)) == pytest.approx(4 * 0.512)

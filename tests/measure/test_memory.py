@@ -226,7 +226,7 @@ def _figures(code: str, *options: str) -> list[int]:
 
 
 @pytest.fixture
-def glibc(resettable):  # noqa: ARG001
+def glibc(resettable):
     if not hasattr(ctypes.CDLL(None), "gnu_get_libc_version"):
         pytest.skip("the heap is drained with glibc alone")
 

@@ -49,7 +49,8 @@ WRONG = {
         "return one number",
     ),
     "jax branch": Wrong(
-        "jax", "def loss(x, mask, K):\n    if x[0, 0] > 0:\n        return x.sum()\n    return 0.0\n",
+        "jax",
+        "def loss(x, mask, K):\n    if x[0, 0] > 0:\n        return x.sum()\n    return 0.0\n",
         "TracerBoolConversionError", "(model.py:2)", "jnp.where",
     ),
     "jax numpy": Wrong(
@@ -67,7 +68,8 @@ WRONG = {
         "immutable", "(model.py:2)", "x.at[i].set",
     ),
     "jax raises": Wrong(
-        "jax", "def loss(x, mask, K):\n    raise KeyError('k')\n", "KeyError: 'k'", "(model.py:2)", "",
+        "jax", "def loss(x, mask, K):\n    raise KeyError('k')\n", "KeyError: 'k'", "(model.py:2)",
+        "",
     ),
     "enzyme no file": Wrong(
         "enzyme", "", "has no model.jl", "", "write that file", Outcome.UNSUPPORTED
@@ -94,8 +96,8 @@ WRONG = {
         "counts from 1",
     ),
     "enzyme undefined": Wrong(
-        "enzyme", "loss(x, mask, K) = sum(abs2, x) + nothing_such\n", "UndefVarError", "(model.jl:1)",
-        "define it in model.jl",
+        "enzyme", "loss(x, mask, K) = sum(abs2, x) + nothing_such\n", "UndefVarError",
+        "(model.jl:1)", "define it in model.jl",
     ),
     "enzyme runtime activity": Wrong(
         "enzyme",
@@ -128,7 +130,8 @@ WRONG = {
         "enzyme-cpp", "", "has no model.cpp", "", "write that file", Outcome.UNSUPPORTED
     ),
     "cpp header": Wrong(
-        "enzyme-cpp", "#include <cmath>\nvoid loss();", "'cmath' file not found", "", "__builtin_sin"
+        "enzyme-cpp", "#include <cmath>\nvoid loss();", "'cmath' file not found", "",
+        "__builtin_sin",
     ),
 }  # fmt: skip
 
@@ -167,10 +170,10 @@ def test_what_a_user_is_told(workers, wrong, tmp_path):
     arrays = {"x": np.linspace(1, 2, 15).reshape(3, 5), "mask": np.array([True, False, True])}
     write_arrays(tmp_path / "inputs.h5", arrays)
     own = {wrong.system: "own"} if "own(" in wrong.model else {}
-    problem = Problem(
-        tmp_path, Variant("plain", loss="loss", gradients=own), ("x", "mask", "K"), ("x",), Size(3, 2), "float64",
-        tmp_path / "inputs.h5",
-    )  # fmt: skip
+    variant = Variant("plain", loss="loss", gradients=own)
+    inputs = tmp_path / "inputs.h5"
+    arguments = ("x", "mask", "K")
+    problem = Problem(tmp_path, variant, arguments, ("x",), Size(3, 2), "float64", inputs)
     with pytest.raises(WorkerError) as caught:
         data = protocol.problem_to_json(problem, str(tmp_path))
         worker.ask("prepare", 600, handle="h", problem=data)

@@ -69,10 +69,10 @@ example = Example(
             loss="gs_hyperplane_loss",
             systems=("jax",),
             computes="lexicographic",
-            description="the same order and arithmetic, all points with i + j + 2k constant at once",
+            description="the same order and arithmetic, points with i + j + 2k constant at once",
         ),
         Variant(
-            "lexicographic-hyperplane-adjoint",
+            "lexicographic-hyperplane-vjp",
             loss="gs_hyperplane_loss",
             systems=("jax",),
             gradients={"jax": "gs_hyperplane_gradient"},

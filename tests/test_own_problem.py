@@ -1,0 +1,103 @@
+"""Problems of a user's own, with every kind of argument, through every system: tests/problems.
+
+One run a problem with all systems and both dtypes; the Julia rows are marked.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyweanj import catalogue
+from pyweanj.inputs import read_arrays
+from pyweanj.records import Outcome
+from tests.helpers import command, one_line
+
+PROBLEMS = Path(__file__).parent / "problems"
+DTYPES = ("float64", "float32")
+ROWS = [
+    ("mixed", "plain", "jax"),
+    ("mixed", "by-hand", "jax"),
+    ("mixed", "plain", "enzyme"),
+    ("mixed", "by-hand", "enzyme"),
+    ("mixed", "plain", "enzyme-cpp"),
+    ("complex_field", "plain", "jax"),
+    ("complex_field", "plain", "enzyme"),
+    ("measured", "plain", "jax"),
+    ("measured", "plain", "enzyme"),
+]
+
+
+def rows():
+    for problem, variant, system in ROWS:
+        for dtype in DTYPES:
+            marks = [pytest.mark.julia] if system == "enzyme" else []
+            name = f"{problem}-{variant}-{system}-{dtype}"
+            yield pytest.param(problem, variant, system, dtype, marks=marks, id=name)
+
+
+def report_of(compare, problem):
+    return compare(PROBLEMS / problem, dtypes=DTYPES)
+
+
+@pytest.mark.parametrize(("problem", "variant", "system", "dtype"), rows())
+def test_it_is_right(pyweanj_compare, problem, variant, system, dtype):
+    report = report_of(pyweanj_compare, problem)
+    (record,) = [
+        r for r in report.records if (r.system, r.variant, r.dtype) == (system, variant, dtype)
+    ]
+    if record.outcome is Outcome.UNAVAILABLE:
+        pytest.skip(f"{system}: {record.message} → {record.remedy}")
+    assert record.outcome is Outcome.OK, (record.message, record.diagnosis)
+    assert record.verdict == "right"
+    gradient = read_arrays(report.folder / record.gradient)
+    example = catalogue.load(str(PROBLEMS / problem))
+    shapes = example.shapes(example.check)
+    assert {k: v.shape for k, v in gradient.items()} == {
+        name: shapes[name] for name in example.differentiate
+    }
+    others = [r for r in report.records if r.dtype == dtype and r.outcome is Outcome.OK]
+    assert len({tuple(sorted(r.input_sha256.items())) for r in others}) == 1
+    assert all(pair.verdict == "ok" for pair in report.pairs)
+
+
+def test_complex_arrays_are_unsupported_in_cpp_with_the_reason(pyweanj_compare):
+    report = report_of(pyweanj_compare, "complex_field")
+    for record in report.records:
+        if record.system == "enzyme-cpp" and record.outcome is not Outcome.UNAVAILABLE:
+            assert record.outcome is Outcome.UNSUPPORTED
+            assert "complex arrays cannot be passed to C++" in record.message
+            assert record.remedy
+
+
+@pytest.mark.julia
+def test_conjugates_are_a_convention_and_no_mismatch(pyweanj_compare):
+    report = report_of(pyweanj_compare, "complex_field")
+    assert len(report.pairs) == len(DTYPES)
+    for pair in report.pairs:
+        assert pair.verdict == "ok"
+        assert pair.wrong == "neither"
+        assert pair.grad_difference > 0.1
+        assert "the complex conjugate" in pair.detail
+    one, two = (
+        read_arrays(report.folder / r.gradient)["z"]
+        for r in report.records
+        if r.dtype == "float64" and r.outcome is Outcome.OK
+    )
+    np.testing.assert_allclose(one, np.conj(two), rtol=1e-12)
+
+
+def test_a_declared_tolerance_is_used_and_recorded(pyweanj_compare):
+    report = report_of(pyweanj_compare, "measured")
+    found = {r.dtype: r.tolerance for r in report.records if r.system == "jax"}
+    assert found["float32"] == 1e-3
+    assert found["float64"] < 1e-12
+
+
+def test_a_file_of_arrays_has_no_other_size(tmp_path):
+    done = command("compare", PROBLEMS / "measured", "--sizes", "40", cwd=tmp_path)
+    assert done.returncode == 2
+    line = one_line(done.stderr)
+    assert "those of n = 12, not of 40; give its Example make_inputs=" in line
