@@ -279,7 +279,7 @@ def jax_worker(parent):
 def test_kill_9_on_a_worker_costs_one_row(tmp_path):
     process, run = start_and_wait_for_rows(tmp_path, 4)
     os.kill(jax_worker(process.pid), signal.SIGKILL)
-    out, err = process.communicate(timeout=240)
+    out, err = process.communicate(timeout=600)
     joint = json.loads((run / "joint.json").read_text())
     crashed = [r for r in joint["records"] if r["outcome"] == "crashed"]
     assert len(crashed) == 1, (out, err)

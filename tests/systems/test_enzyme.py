@@ -312,7 +312,7 @@ def test_refusals(
 def test_no_model_at_all(julia: WorkerProcess, tmp_path: Path) -> None:
     problem = own(tmp_path / "mine", "loss")
     (tmp_path / "mine" / "model.jl").unlink()
-    with pytest.raises(WorkerError, match="has no model.jl") as caught:
+    with pytest.raises(WorkerError, match=r"has no model\.jl") as caught:
         Asked(julia, problem)
     assert caught.value.outcome is Outcome.UNSUPPORTED
 
