@@ -62,7 +62,7 @@ def command(
     *arguments: str | Path,
     cwd: Path,
     env: dict[str, str | None] | None = None,
-    timeout: float = 240,
+    timeout: float = 600,
 ) -> subprocess.CompletedProcess[str]:
     """Run ``python -m pyweanj`` in `cwd`; `env` changes the environment (None: unset)."""
     return subprocess.run(
