@@ -137,13 +137,14 @@ def try_out(choice: Choice, progress: Progress = lambda _: None) -> dict[str, An
 
 
 def needs_install() -> bool:
-    """Whether no Julia is set up that `install` would be the remedy for."""
+    """Whether `install` is what is missing: no Julia is named, or juliapkg's is outdated."""
+    named = ("PYTHON_JULIACALL_EXE", "PYTHON_JULIACALL_PROJECT")
+    if any(os.environ.get(name) for name in named) or julia_project.configuration_file().exists():
+        return False
     try:
-        return julia_project.configured() is None and julia_project.locate() is None
-    except UnavailableError as error:
-        return error.remedy.startswith("pyweanj setup") and not os.environ.get(
-            "PYTHON_JULIACALL_EXE"
-        )
+        return julia_project.juliapkg_project() is None
+    except UnavailableError:
+        return True
 
 
 def install(cuda: bool = False, progress: Progress = lambda _: None) -> dict[str, Any]:

@@ -97,14 +97,25 @@ def test_needs_no_install_where_the_environment_is_to_blame(
     assert not julia_setup.needs_install()
 
 
+def test_needs_no_install_where_the_stored_choice_is_damaged() -> None:
+    file = julia_project.configuration_file()
+    file.parent.mkdir(parents=True)
+    file.write_text("{")
+    assert not julia_setup.needs_install()
+
+
 def test_install_without_network_fails_at_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PYTHON_JULIAPKG_OFFLINE", "yes")
     with pytest.raises(UnavailableError, match="forbids installing"):
         julia_setup.install()
-    # juliapkg itself, told that there is no network, and no Julia in the PATH.
     monkeypatch.delenv("PYTHON_JULIAPKG_OFFLINE")
+    monkeypatch.setattr(julia_setup, "reachable", lambda: False)
+    with pytest.raises(UnavailableError, match="cannot be reached"):
+        julia_setup.install()
+    # juliapkg itself, told that there is no network, and no Julia in the PATH.
+    monkeypatch.setattr(julia_setup, "reachable", lambda: True)
     monkeypatch.setattr(
         julia_setup, "_INSTALLING", {**julia_setup._INSTALLING, "PYTHON_JULIAPKG_OFFLINE": "yes"}
     )

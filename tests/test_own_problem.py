@@ -42,7 +42,7 @@ def report_of(compare, problem):
     return compare(PROBLEMS / problem, dtypes=DTYPES)
 
 
-@pytest.mark.parametrize(("problem", "variant", "system", "dtype"), rows())
+@pytest.mark.parametrize(("problem", "variant", "system", "dtype"), list(rows()))
 def test_it_is_right(pyweanj_compare, problem, variant, system, dtype):
     report = report_of(pyweanj_compare, problem)
     (record,) = [

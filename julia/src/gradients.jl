@@ -175,8 +175,7 @@ tangent(k, _, _) = throw(ArgumentError("the tangent of argument $k is of another
 function require_untouched(roles, args, held)
     for (k, (role, before, after)) in enumerate(zip(roles, args, held))
         role isa Scratch && continue
-        before isa AbstractArray || continue
-        all(isequal.(before, after)) && continue
+        is_same(before, after) && continue
         remedy = if role isa Constant
             "name it in `scratch`, or let the loss copy it"
         else
@@ -185,6 +184,10 @@ function require_untouched(roles, args, held)
         throw(ArgumentError("the loss writes into argument $k; $remedy"))
     end
 end
+
+# Whether nothing was written, NaN counting as equal to NaN; without element-wise access.
+is_same(before::AbstractArray, after::AbstractArray) = all(isequal.(before, after))
+is_same(_, _) = true
 
 is_zero(array::AbstractArray) = all(iszero, array)
 is_zero(number::Number) = iszero(number)

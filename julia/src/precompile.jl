@@ -29,6 +29,8 @@ function read_and_compute(::Type{T}, folder) where {T}
     path = joinpath(folder, "$T.h5")
     write_arrays(path, (; theta, uobs); generator = GENERATOR, seed = 1)
     read_arrays(path)
+    attributes = (; example = EXAMPLE, loss_dtype = dtype_name(T))
+    write_arrays(path, ["theta" => theta]; attributes)
     GaussSeidel.gs_loss(theta, uobs, 2)
     return GaussSeidel.rb_loss(theta, uobs, 2)
 end

@@ -17,10 +17,12 @@ from pyweanj.systems import What
 __all__ = ["Budgets", "measure_bridge", "measure_memory", "sample"]
 
 #: Seconds of sampling that one group of cases may take, however many rounds that is.
-GROUP_BUDGET_S = 12.0
-QUICK_BUDGET_S = 2.0
+GROUP_BUDGET_S = 5.0
+QUICK_BUDGET_S = 1.0
 
 BRIDGE_ROUNDS = 5
+#: What a bridge adds is microseconds: beside a longer call than this it cannot be seen.
+BRIDGE_WORTH_S = 0.05
 
 #: The kind that stands as `peak_mem_bytes`: each system's own, as in the seeds.
 OWN_KIND = ("julia_allocated", "xla_temp", "cuda_allocated", "rss_growth")
@@ -122,7 +124,7 @@ def measure_memory(session: Session, *, run_it: bool) -> None:
 def measure_bridge(session: Session) -> None:
     """What the language bridge adds to one gradient call, where there is a bridge."""
     record = session.record
-    if record.grad_s is None:
+    if record.grad_s is None or record.grad_s > BRIDGE_WORTH_S:
         return
     calls = record.calls_per_sample or 1
     differences = []

@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -236,15 +237,18 @@ def _load_weanj(jl: Any, choice: julia_project.Choice, device: str) -> Any:
         )
     # Behind the project, which thereby decides the version of every package but WEANJ.
     jl.seval("folder -> push!(LOAD_PATH, folder)")(str(julia_folder()))
-    for package in ("CUDA", "WEANJ") if device == "gpu" else ("WEANJ",):
+    # One by one, so that the one that fails is the one that is named.
+    needed = [name for name in julia_project.PACKAGES if name != "PythonCall"]
+    for package in (*needed, *(["CUDA"] if device == "gpu" else []), "WEANJ"):
         try:
             jl.seval(f"import {package}")
         except juliacall.JuliaError as error:
             print(error, file=sys.stderr, flush=True)
+            shown = "Enzyme" if package == "WEANJ" else package
             raise UnavailableError(
-                f"Julia cannot load {package}: {_first_line(error)}",
+                f"Julia cannot load {package}: {_without_path(_first_line(error))}",
                 f"{choice.exe} --project={choice.project} -e 'using Pkg; Pkg.precompile(); "
-                f"using {'CUDA' if package == 'CUDA' else 'Enzyme'}' shows why",
+                f"using {shown}' shows why",
             ) from error
     loaded = Path(str(jl.seval("pkgdir(WEANJ)"))).resolve()
     if loaded != julia_folder().resolve():
@@ -294,6 +298,11 @@ def _dictionary(found: Any) -> dict[str, str]:
 
 def _first_line(error: BaseException) -> str:
     return next((line.strip() for line in str(error).splitlines() if line.strip()), "no message")
+
+
+def _without_path(line: str) -> str:
+    """`line` without the identifier and temporary file of Julia's "Failed to precompile …"."""
+    return re.sub(r' \[[0-9a-f-]{36}\] to ".*"', "", line).rstrip(".:")
 
 
 def self_check() -> int:

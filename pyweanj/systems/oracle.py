@@ -21,16 +21,22 @@ class OracleImplementation(ArrayImplementation):
 
     def __init__(self, problem: Problem, function: Callable[..., Any]) -> None:
         self.function = function
+        self._pending: tuple[Mapping[str, np.ndarray], dict[str, np.ndarray]] | None = None
         super().__init__(problem)
 
     def put(self, array: np.ndarray) -> np.ndarray:
         return np.array(array)
 
     def loss(self, arrays: Mapping[str, np.ndarray]) -> float:
-        return self._both(arrays)[0]
+        loss, gradient = self._both(arrays)
+        # The gradient of the same arrays is asked for next, once.
+        self._pending = arrays, gradient
+        return loss
 
     def gradient(self, arrays: Mapping[str, np.ndarray]) -> Sequence[np.ndarray]:
-        gradient = self._both(arrays)[1]
+        pending, self._pending = self._pending, None
+        same = pending is not None and pending[0] is arrays
+        gradient = pending[1] if pending is not None and same else self._both(arrays)[1]
         return [gradient[name] for name in self.problem.differentiate]
 
     def _both(self, arrays: Mapping[str, np.ndarray]) -> tuple[float, dict[str, np.ndarray]]:

@@ -55,7 +55,7 @@ def record_of(report, side):
     return found
 
 
-@pytest.mark.parametrize(("reference", "dtype", "left", "right"), questions())
+@pytest.mark.parametrize(("reference", "dtype", "left", "right"), list(questions()))
 def test_the_same_loss_and_gradient(pyweanj_compare, reference, dtype, left, right):
     report = pyweanj_compare(reference, dtypes=dtype)
     for side in (left, right):

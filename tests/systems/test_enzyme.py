@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -328,6 +330,47 @@ def test_a_segmentation_fault_ends_the_worker_with_its_signal(
     assert caught.value.outcome is Outcome.CRASHED
     assert caught.value.exit_status == -signal.SIGSEGV
     assert "SIGSEGV" in caught.value.message
+
+
+NUMPY = """
+import numpy as np
+from pyweanj.inputs import sha256
+from pyweanj.systems.enzyme import Enzyme
+
+Enzyme().start("cpu", 1)
+import juliacall
+
+jl = juliacall.Main
+rng = np.random.default_rng(2)
+x, y = rng.standard_normal((3, 5)), rng.standard_normal((3, 5))
+x.flags.writeable = False
+assert str(jl.typeof(x)).startswith("PyArray"), "Julia sees no PyArray: this tests nothing"
+loss = jl.seval("only_arrays(x::Array, y::Array) = sum(abs2, x .* y)")
+gradient = np.asarray(jl.WEANJ.gradient(loss, x, y))
+np.testing.assert_allclose(gradient, 2 * x * y**2, rtol=1e-14, strict=True)
+assert jl.WEANJ.array_sha256(x) == sha256(x)
+u, v = rng.standard_normal((6, 6)), rng.standard_normal((6, 6))
+for name in ("gs_gradient", "rb_gradient"):
+    seen = jl.seval(f"(u, v) -> WEANJ.GaussSeidel.{name}(u, v, 4)")(u, v)
+    meant = jl.seval(f"(u, v) -> WEANJ.GaussSeidel.{name}(Array(u), Array(v), 4)")(u, v)
+    np.testing.assert_array_equal(np.asarray(seen), np.asarray(meant))
+    assert np.any(np.asarray(seen))
+print("converted")
+"""
+
+
+@pytest.mark.julia
+def test_numpy_arrays_are_converted_at_the_entry(available: None) -> None:
+    env = dict(os.environ)
+    for name, value in Enzyme.environ("cpu", 1).items():
+        env.pop(name, None)
+        if value is not None:
+            env[name] = value
+    # The end of Julia inside Python may crash: what was printed decides.
+    done = subprocess.run(
+        [sys.executable, "-c", NUMPY], env=env, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.splitlines()[-1:] == ["converted"], done.stderr
 
 
 def test_the_interface_is_complete() -> None:

@@ -130,7 +130,7 @@ WRONG = {
         "enzyme-cpp", "", "has no model.cpp", "", "write that file", Outcome.UNSUPPORTED
     ),
     "cpp header": Wrong(
-        "enzyme-cpp", "#include <cmath>\nvoid loss();", "'cmath' file not found", "",
+        "enzyme-cpp", "#include <no_such.h>\nvoid loss();", "'no_such.h' file not found", "",
         "__builtin_sin",
     ),
 }  # fmt: skip
