@@ -5,6 +5,7 @@
 using Test: @testset
 
 const FILES = (
+    "package",
     "layout",
     "inputs",
     "results",
