@@ -152,3 +152,5 @@ class Problem:
     """HDF5 file with every array argument, in `dtype`."""
     example: Example | None = None
     """Given to Python systems; the Julia worker needs none of it."""
+    first_call: bool = True
+    """Whether preparing it may run it once; False where one call would take too long."""

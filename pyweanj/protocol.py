@@ -51,6 +51,7 @@ def problem_to_json(problem: Problem, example: str) -> dict[str, Any]:
         "K": problem.size.K,
         "dtype": problem.dtype,
         "inputs": str(problem.inputs),
+        "first_call": problem.first_call,
     }
 
 
@@ -66,6 +67,7 @@ def problem_from_json(data: dict[str, Any]) -> Problem:
         size=Size(data["n"], data["K"]),
         dtype=data["dtype"],
         inputs=Path(data["inputs"]),
+        first_call=data["first_call"],
     )
 
 

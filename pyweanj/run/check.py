@@ -115,8 +115,7 @@ class Checker:
         evidence, record = self._evidence[case], session.record
         with session.guard():
             if self._brief:
-                if case.system != "oracle":
-                    self._add(session, ask.along(session, evidence, 1))
+                self._add(session, ask.along(session, evidence, 1))
                 return
             self._add(session, ask.repeat(session, evidence, self.run.gradient(case)))
             entries = ask.entries(session, evidence)

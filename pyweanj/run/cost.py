@@ -20,6 +20,9 @@ __all__ = ["Budgets", "measure_bridge", "measure_memory", "sample"]
 GROUP_BUDGET_S = 5.0
 QUICK_BUDGET_S = 1.0
 
+#: An evaluation (a loss, a gradient, writing it) longer than this needs no calibration.
+LONG_S = 0.5
+
 BRIDGE_ROUNDS = 5
 #: What a bridge adds is microseconds: beside a longer call than this it cannot be seen.
 BRIDGE_WORTH_S = 0.05
@@ -75,7 +78,9 @@ def sample(
         for what in ("forward", "gradient"):
             with session.guard():
                 key = Key(session, what)
-                calls[key] = 1 if seeds else calibrate(_sampler(key))
+                # One evaluation was timed before: where it was long, so is a sample.
+                long = (session.evaluate_s or 0.0) > LONG_S
+                calls[key] = 1 if seeds or long else calibrate(_sampler(key))
                 if seeds:
                     _sampler(key)(1)  # the warm-up
     samplers = {key: _sampler(key) for key in calls if key.session.alive}

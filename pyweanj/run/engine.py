@@ -133,7 +133,9 @@ def execute(prepared: Prepared, run: Run, observer: Observer, *, resume: bool = 
                 pairs += group.pairs
         finally:
             workers.close(at_once=not complete)
-    about["warnings"] += _doubts(prepared, records)
+    cores = {" ".join(r.case[:3]): r.affinity for r in records if r.grad_samples}
+    about["warnings"] += machine.affinity_warnings(list(prepared.cores) or None, cores)
+    about["doubtful_samples"] = _doubts(records)
     joint = Joint(
         example=prepared.example.name,
         environment=about,
@@ -185,14 +187,11 @@ def _warnings(prepared: Prepared) -> list[str]:
     return stability.warnings(stability.read(list(prepared.cores) or None))
 
 
-def _doubts(prepared: Prepared, records: list[Record]) -> list[str]:
-    """What the records say against their own timings, a line each."""
+def _doubts(records: list[Record]) -> list[str]:
+    """What samples say against themselves, a line each; a median stands above most of it."""
     from pyweanj.measure import stability
 
-    cores = {
-        " ".join(record.case[:3]): record.affinity for record in records if record.grad_samples
-    }
-    found = machine.affinity_warnings(list(prepared.cores) or None, cores)
+    found = []
     for record in records:
         for what, samples in (
             ("forward", record.forward_samples),

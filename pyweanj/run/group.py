@@ -135,7 +135,7 @@ class Group:
             return
         with session.guard():
             self.observer.doing(planned, "compile")
-            session.prepare()
+            session.prepare(first_call=not refusal)
             if checking and planned.tasks != ("memory",):
                 self.observer.doing(planned, "evaluate")
                 evidence.evaluate(session, self.run)

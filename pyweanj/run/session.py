@@ -81,8 +81,12 @@ class Session:
         """Whether nothing has gone wrong so far."""
         return self.record.outcome is Outcome.OK
 
-    def prepare(self) -> None:
-        """Load and compile; fills what the record says about that.  Raises `WorkerError`."""
+    def prepare(self, *, first_call: bool = True) -> None:
+        """Load and compile; fills what the record says about that.  Raises `WorkerError`.
+
+        Without `first_call` a system that can compile without running does only that.
+        """
+        self._problem["first_call"] = first_call
         started = self._workers.get(self.case.system, self.case.device)
         record, said = self.record, started.said
         record.startup_s = started.process.startup_s
