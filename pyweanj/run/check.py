@@ -162,12 +162,14 @@ class Checker:
                 colours=self.example.colours,
             )
             self._comparisons.append((left, right, found))
-            if oracle not in (left, right):
+            # What is unsound by itself says nothing against those that it differs from.
+            sound = self._sound(left) and self._sound(right)
+            if sound and oracle not in (left, right):
                 devices = _kind(left, right) == "devices"
                 for session, other in ((left, right), (right, left)):
                     name = Proof.DEVICES if devices else f"{Proof.AGREEMENT}: {_label(other)}"
                     self._add(session, proofs.from_comparison(name, found))
-            if found.reason == "gradient":
+            if found.reason == "gradient" or (found.reason == "zero" and self._apart(left, right)):
                 self._separate(left, right)
 
     def inputs_unchanged(self) -> None:
@@ -328,6 +330,11 @@ class Checker:
         self._add(session, proofs.from_comparison(Proof.ORACLE, found))
         session.record.oracle_loss_error = found.loss_difference
         session.record.oracle_grad_error = found.grad_difference
+
+    def _apart(self, left: Session, right: Session) -> bool:
+        """Whether the two gradients differ at all."""
+        one, two = self._evidence[left.case].gradient, self._evidence[right.case].gradient
+        return any(not np.array_equal(one[name], two[name]) for name in one)
 
     def _separate(self, left: Session, right: Session) -> None:
         """Which of two gradients is its own loss's, where they differ most."""

@@ -297,7 +297,7 @@ def test_an_interrupted_run_keeps_and_prints_what_it_found(tmp_path, how):
     workers = worker_pids(process.pid)
     assert workers
     process.send_signal(how)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 130, (out, err)
     joint = json.loads((run / "joint.json").read_text())
     assert joint["complete"] is False
@@ -311,7 +311,7 @@ def test_no_worker_outlives_a_killed_parent(tmp_path):
     process, _ = start_and_wait_for_rows(tmp_path)
     workers = worker_pids(process.pid)
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     assert workers
     assert_gone(workers)
 
