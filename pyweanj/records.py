@@ -161,6 +161,8 @@ class Record(_Row):
     """Largest finite-difference error over the checked entries, relative to ‖gradient‖∞."""
     taylor_rate: Number | None = None
     """Order at which the second Taylor remainder falls with the step; 2 for a right gradient."""
+    condition: tuple[Number, Number] | None = None
+    """How many times more loss and gradient move, relatively, than the inputs: the oracle's."""
     tolerance: Number | None = None
     """Relative tolerance for the loss and the gradient, derived from dtype, n and K."""
     proofs: list[Figure] = []
@@ -197,8 +199,10 @@ class Record(_Row):
     """Seconds per call of every sample, in the order in which they were taken."""
     grad_samples: list[Seconds] | None = None
     """Seconds per call of every sample, in the order in which they were taken."""
-    calls_per_sample: int | None = None
-    """Gradient calls that one sample is the mean of."""
+    forward_calls: int | None = None
+    """Calls that one of `forward_samples` is the mean of."""
+    grad_calls: int | None = None
+    """Calls that one of `grad_samples` is the mean of."""
     bridge_s: Number | None = None
     """What the language bridge adds to one gradient call."""
 

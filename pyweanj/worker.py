@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from pyweanj import protocol, systems
+from pyweanj.measure import machine
 from pyweanj.systems import Direction, Implementation, System
 from pyweanj.systems.mends import mend
 
@@ -41,7 +42,7 @@ class Worker:
             "phases": phases,
             "versions": self.system.versions(),
             "settings": self.system.settings(),
-            "affinity": affinity(),
+            "affinity": machine.affinity(),
             "pid": os.getpid(),
         }
 
@@ -69,6 +70,10 @@ class Worker:
     def jvp(self, handle: str, direction: dict[str, Any]) -> dict[str, Any]:
         """Forward-mode derivative along a direction."""
         return {"jvp": self.implementations[handle].jvp(_direction(direction))}
+
+    def condition(self, handle: str) -> dict[str, Any]:
+        """Amplification of relative changes of the inputs, in the loss and in the gradient."""
+        return {"condition": list(self.implementations[handle].condition())}
 
     def sample(self, handle: str, what: systems.What, calls: int) -> dict[str, Any]:
         """Seconds of `calls` calls."""
@@ -103,6 +108,7 @@ class Worker:
         "evaluate",
         "losses",
         "jvp",
+        "condition",
         "sample",
         "bridge",
         "memory",
@@ -130,11 +136,6 @@ class Worker:
             traceback.print_exc()
             outcome = "compile_error" if verb == "prepare" else "runtime_error"
             return _error(outcome, f"{type(error).__name__}: {_first_line(error)}")
-
-
-def affinity() -> list[int] | None:
-    """The cores that this process may run on, or None where the system does not tell."""
-    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
 
 
 def _direction(data: dict[str, Any]) -> Direction:
@@ -176,8 +177,8 @@ def main(argv: list[str] | None = None) -> int:
 
     _die_with_parent()
     # Pinned before any library is loaded: thread pools size themselves by it.
-    if options.cores and hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {int(core) for core in options.cores.split(",")})
+    if options.cores:
+        machine.pin(int(core) for core in options.cores.split(","))
     # Before any library is loaded, so that what it frees is seen to be free.
     from pyweanj.measure.heap import share_heap
 

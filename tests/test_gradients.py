@@ -63,6 +63,27 @@ def test_a_wrong_gradient_is_named(gradient, text):
     assert text in str(found)
 
 
+def steep(x):
+    with np.errstate(invalid="ignore"):
+        return np.sum(np.sqrt(x))
+
+
+@pytest.mark.parametrize(
+    ("loss", "slope"),
+    [
+        (steep, lambda x: 0.5 / np.sqrt(x)),
+        (lambda x: np.sum(np.tanh(x / 1e-4)), lambda x: 1e4 / np.cosh(x / 1e-4) ** 2),
+    ],
+    ids=["outside the domain", "beyond the bend"],
+)
+def test_a_step_that_is_far_too_long_makes_no_gradient_wrong(loss, slope):
+    x = np.array([1e-4, 2e-4, 3e-4])
+    assert check_gradient(loss, slope, x).verdict != "wrong"
+    assert check_gradient(loss, slope, x, step=1e-6).verdict == "right"
+    assert check_gradient(loss, lambda x: 1.4 * slope(x), x).verdict != "right"
+    assert check_gradient(loss, lambda x: 1.4 * slope(x), x, step=1e-6).verdict == "wrong"
+
+
 def test_several_inputs_by_name_and_in_order():
     a, b, k = np.array(0.7), np.linspace(0, 1, 5), np.arange(5)
 

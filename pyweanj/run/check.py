@@ -13,9 +13,9 @@ from typing import Literal
 import numpy as np
 
 from pyweanj.example import Example
-from pyweanj.inputs import read_arrays, sha256, write_arrays
+from pyweanj.inputs import read_arrays, sha256
 from pyweanj.records import Case, Figure, Outcome, Pair
-from pyweanj.run.evidence import Prober, Tangents
+from pyweanj.run.evidence import Asked, repeat
 from pyweanj.run.session import Session
 from pyweanj.store import Run
 from pyweanj.verify import (
@@ -29,8 +29,9 @@ from pyweanj.verify import (
     proofs,
 )
 from pyweanj.verify.diagnosis.context import Source
-from pyweanj.verify.directions import separating
 from pyweanj.verify.proofs import Proof
+from pyweanj.verify.prove import BRIEF, FULL, Setting, prove, separate
+from pyweanj.verify.tolerance import WELL, Condition
 
 __all__ = ["Checker"]
 
@@ -44,8 +45,12 @@ class Checker:
     ----------
     sessions
         At least one, each with its gradient.
+    seed
+        Of random entries and directions.
     tolerance
         Relative, instead of the derived one.
+    condition
+        Amplification of relative changes, as measured at the check size.
     """
 
     def __init__(
@@ -53,8 +58,9 @@ class Checker:
         example: Example,
         run: Run,
         sessions: list[Session],
-        rng: np.random.Generator,
+        seed: int,
         tolerance: float | None = None,
+        condition: Condition = WELL,
     ) -> None:
         self.example = example
         self.run = run
@@ -65,28 +71,33 @@ class Checker:
             case.dtype,
             example.depth(first.size),
             terms=example.unknowns(first.size),
+            condition=condition,
             override=tolerance,
         )
+        self._inputs = read_arrays(run.inputs(case.n, case.dtype))
+        self._setting = Setting(
+            self.tolerance,
+            quadratic=example.quadratic,
+            step=example.fd_step,
+            magnitude=max(
+                float(np.max(np.abs(self._inputs[name]), initial=0.0))
+                for name in example.differentiate
+            ),
+            colours=example.colours,
+            seed=seed,
+        )
         self._brief = first.size != example.check
+        self._asked = {s.case: Asked(s, run.folder / "directions") for s in sessions}
+        self._oracle = next((s for s in sessions if s.case.system == "oracle"), None)
         self._evidence = {s.case: self._evidence_of(s) for s in sessions}
         self._figures: dict[Case, list[Figure]] = {s.case: [] for s in sessions}
-        self._tangents: dict[Case, Tangents] = {}
         self._comparisons: list[tuple[Session, Session, Comparison]] = []
-        self._prober = Prober(
-            example,
-            run.folder / "directions",
-            f"{first.planned.computes}_{case.dtype}_n{case.n}_K{case.K}",
-            self._evidence[case].gradient,
-            self.tolerance,
-            int(rng.integers(1 << 31)),
-        )
 
     def like_for_like(self) -> None:
         """Whether each case computed what it was asked to, on the inputs that it was given."""
         for session in self.sessions:
             case = session.case
             shapes = self.example.shapes(session.size)
-            held = read_arrays(self.run.inputs(case.n, case.dtype))
             evidence = self._evidence[case]
             self._add(
                 session,
@@ -96,10 +107,9 @@ class Checker:
                     dtype=case.dtype,
                     n=case.n,
                     K=case.K,
-                    input_sha256={name: sha256(held[name]) for name in self.example.arrays},
+                    input_sha256={name: sha256(self._inputs[name]) for name in self.example.arrays},
                 ),
             )
-            self._add(session, proofs.finite(evidence))
             if session.loss_dtype not in {"", case.dtype} and case.system != "oracle":
                 detail = f"the loss came out as {session.loss_dtype}, should be {case.dtype}"
                 self._add(session, Figure(name=Proof.LIKE, passed=False, detail=detail))
@@ -109,50 +119,45 @@ class Checker:
 
         Away from the check size that is the difference along one direction, two losses.
         """
+        evidence, record = self._evidence[session.case], session.record
         if not self._sound(session):
+            self._add(session, proofs.finite(evidence))
             return
-        case, ask = session.case, self._prober
-        evidence, record = self._evidence[case], session.record
+        oracle = self._oracle
+        reference = self._evidence[oracle.case] if oracle not in (None, session) else None
+        asked = self._asked[session.case]
         with session.guard():
-            if self._brief:
-                self._add(session, ask.along(session, evidence, 1))
-                return
-            self._add(session, ask.repeat(session, evidence, self.run.gradient(case)))
-            entries = ask.entries(session, evidence)
-            taylor = ask.taylor(session, evidence)
-            record.fd_error, record.taylor_rate = entries.value, taylor.value
-            for figure in (entries, ask.along(session, evidence, 2), taylor):
+            for figure in prove(
+                asked,
+                evidence,
+                self._setting,
+                oracle=reference,
+                effort=BRIEF if self._brief else FULL,
+            ):
                 self._add(session, figure)
-            tangents = ask.tangents(session)
-            if tangents:
-                self._tangents[case] = tangents
+                if figure.name == Proof.TAYLOR:
+                    record.taylor_rate = figure.value
+                elif figure.name == Proof.ENTRIES:
+                    record.fd_error = figure.value
+            if not self._brief and self._sound(session):
+                answers = repeat(session, self.run, evidence)
                 self._add(
-                    session, proofs.adjoint_identity(tangents, evidence.gradient, self.tolerance)
+                    session,
+                    proofs.repeatability(*answers, self.tolerance, colours=self.example.colours),
                 )
 
     def compare(self) -> None:
-        """Every case against the oracle, against the others and across their forward modes."""
-        oracle = next((s for s in self.sessions if s.case.system == "oracle"), None)
-        reference = self._evidence[oracle.case] if oracle is not None else None
-        for session in self.sessions:
-            evidence = self._evidence[session.case]
-            zero = proofs.zero(
-                evidence.gradient,
-                oracle=reference.gradient if reference else None,
-                probes=self._prober.asked.get(session.case, ()),
-            )
-            self._add(session, zero)
-            if reference is not None and session is not oracle and self._sound(session):
-                self._against_oracle(session, reference)
-            for other in self.sessions:
-                tangents = self._tangents.get(other.case)
-                if other is not session and tangents and self._sound(session):
-                    self._add(
-                        session,
-                        proofs.adjoint_identity(
-                            tangents, evidence.gradient, self.tolerance, across=_label(other)
-                        ),
-                    )
+        """Every case against the others and across their forward modes."""
+        for session, other in itertools.permutations(self.sessions, 2):
+            tangents = self._asked[other.case].tangents
+            if tangents and self._sound(session):
+                gradient = self._evidence[session.case].gradient
+                self._add(
+                    session,
+                    proofs.adjoint_identity(
+                        tangents, gradient, self.tolerance, across=_label(other)
+                    ),
+                )
         for left, right in itertools.combinations(self.sessions, 2):
             found = compare(
                 self._evidence[left.case],
@@ -162,9 +167,13 @@ class Checker:
                 colours=self.example.colours,
             )
             self._comparisons.append((left, right, found))
+            for session, other in ((left, right), (right, left)):
+                if other is self._oracle and found.grad_difference is not None:
+                    session.record.oracle_loss_error = found.loss_difference
+                    session.record.oracle_grad_error = found.grad_difference
             # What is unsound by itself says nothing against those that it differs from.
             sound = self._sound(left) and self._sound(right)
-            if sound and oracle not in (left, right):
+            if sound and self._oracle not in (left, right):
                 devices = _kind(left, right) == "devices"
                 for session, other in ((left, right), (right, left)):
                     name = Proof.DEVICES if devices else f"{Proof.AGREEMENT}: {_label(other)}"
@@ -260,7 +269,7 @@ class Checker:
         self, session: Session, reference: Mapping[str, np.ndarray] | None = None
     ) -> diagnosis.Context:
         case, oracle = session.case, self.example.oracle
-        arrays = read_arrays(self.run.inputs(case.n, case.dtype))
+        arrays = self._inputs
         orders: dict[str, Source] = {}
         sweeps: dict[int, Source] = {}
         if oracle is not None:
@@ -276,7 +285,7 @@ class Checker:
         fits = None
         if reference is not None:
             fits = diagnosis.forward_mode_fits(
-                self._tangents.get(case, []), reference, self.tolerance
+                self._asked[case].tangents, reference, self.tolerance
             )
         return diagnosis.Context(
             n=case.n,
@@ -318,19 +327,6 @@ class Checker:
             f.passed and proofs.kind_of(f.name) is Proof.ZERO for f in self._figures[session.case]
         )
 
-    def _against_oracle(self, session: Session, reference: Evidence) -> None:
-        evidence = self._evidence[session.case]
-        found = compare(
-            evidence,
-            reference,
-            self.tolerance,
-            zero_proved=self._zero_proved(session),
-            colours=self.example.colours,
-        )
-        self._add(session, proofs.from_comparison(Proof.ORACLE, found))
-        session.record.oracle_loss_error = found.loss_difference
-        session.record.oracle_grad_error = found.grad_difference
-
     def _apart(self, left: Session, right: Session) -> bool:
         """Whether the two gradients differ at all."""
         one, two = self._evidence[left.case].gradient, self._evidence[right.case].gradient
@@ -338,13 +334,14 @@ class Checker:
 
     def _separate(self, left: Session, right: Session) -> None:
         """Which of two gradients is its own loss's, where they differ most."""
-        one, two = self._evidence[left.case], self._evidence[right.case]
-        direction = separating(one.gradient, two.gradient)
-        path = self.run.folder / "directions" / f"{left.case.slug}_{right.case.slug}.h5"
-        write_arrays(path, direction)
-        for session, own, other in ((left, one, two), (right, two, one)):
+        for session, other in ((left, right), (right, left)):
             with session.guard():
-                figure = self._prober.separate(session, own, other, path, direction)
+                figure = separate(
+                    self._asked[session.case],
+                    self._evidence[session.case],
+                    self._evidence[other.case],
+                    self._setting,
+                )
                 self._add(session, figure)
 
 

@@ -17,7 +17,7 @@ from pyweanj.systems import What
 __all__ = ["Budgets", "measure_bridge", "measure_memory", "sample"]
 
 #: Seconds of sampling that one group of cases may take, however many rounds that is.
-GROUP_BUDGET_S = 5.0
+GROUP_BUDGET_S = 3.0
 QUICK_BUDGET_S = 1.0
 
 #: An evaluation (a loss, a gradient, writing it) longer than this needs no calibration.
@@ -110,7 +110,7 @@ def sample(
         setattr(record, f"{prefix}_samples", seconds)
         setattr(record, f"{prefix}_s", interval.value)
         setattr(record, f"{prefix}_ci", interval.bounds)
-        record.calls_per_sample = max(record.calls_per_sample or 0, samples.calls[key])
+        setattr(record, f"{prefix}_calls", samples.calls[key])
     return samples.stopped == "interrupted"
 
 
@@ -131,7 +131,7 @@ def measure_bridge(session: Session) -> None:
     record = session.record
     if record.grad_s is None or record.grad_s > BRIDGE_WORTH_S:
         return
-    calls = record.calls_per_sample or 1
+    calls = record.grad_calls or 1
     differences = []
     with session.guard():
         for _ in range(BRIDGE_ROUNDS):

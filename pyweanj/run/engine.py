@@ -26,6 +26,7 @@ from pyweanj.run.resume import kept_groups
 from pyweanj.run.workers import Workers
 from pyweanj.store import Run
 from pyweanj.systems import SYSTEMS, load
+from pyweanj.verify.tolerance import WELL, Condition
 
 __all__ = ["execute", "exit_status", "prepare"]
 
@@ -107,6 +108,7 @@ def execute(prepared: Prepared, run: Run, observer: Observer, *, resume: bool = 
     pairs: list[Pair] = []
     complete = True
     group: Group | None = None
+    conditions: dict[str, Condition] = {}
     budgets = cost.Budgets(options.budget_s)
     rng = np.random.default_rng(prepared.example.seed if options.seed is None else options.seed)
     with _terminable():
@@ -118,10 +120,23 @@ def execute(prepared: Prepared, run: Run, observer: Observer, *, resume: bool = 
                     pairs += compared
                     for record in found:
                         budgets.add_record(record)
+                        if record.condition:
+                            conditions[record.computes] = Condition(*record.condition)
                         observer.done(record)
                     continue
-                group = Group(prepared, run, workers, budgets, rng, observer, members)
+                computes = members[0].computes
+                group = Group(
+                    prepared,
+                    run,
+                    workers,
+                    budgets,
+                    rng,
+                    observer,
+                    members,
+                    conditions.get(computes, WELL),
+                )
                 group.work()
+                conditions[computes] = group.condition
                 records += group.close()
                 pairs += group.pairs
                 group = None

@@ -21,6 +21,7 @@ from pyweanj.run.plan import Options, Planned
 from pyweanj.run.session import Session
 from pyweanj.run.workers import Workers
 from pyweanj.store import Run
+from pyweanj.verify.tolerance import WELL, Condition
 
 __all__ = ["INTERRUPTED", "Group", "Observer", "Prepared"]
 
@@ -63,11 +64,14 @@ class Group:
         rng: np.random.Generator,
         observer: Observer,
         members: list[Planned],
+        condition: Condition = WELL,
     ) -> None:
         self.prepared = prepared
         self.run = run
         self.budgets = budgets
         self.rng = rng
+        self.condition = condition
+        """Of the computation: as given, or as measured here where this is the check size."""
         self.observer = observer
         self.pairs: list[Pair] = []
         self.checker: Checker | None = None
@@ -86,7 +90,15 @@ class Group:
             self._open(session, checking)
         evaluated = [session for session in self.sessions if session.gradient is not None]
         if evaluated:
-            self.checker = Checker(example, self.run, evaluated, self.rng, self._tolerance())
+            self._measure_condition(evaluated)
+            self.checker = Checker(
+                example,
+                self.run,
+                evaluated,
+                int(self.rng.integers(1 << 31)),
+                self._tolerance(),
+                self.condition,
+            )
             self.checker.like_for_like()
             for session in self.checker.sessions:
                 self.observer.doing(session.planned, "prove")
@@ -141,6 +153,14 @@ class Group:
                 evidence.evaluate(session, self.run)
                 if session.evaluate_s is not None and "time" not in planned.tasks:
                     self.budgets.add(session.case, session.evaluate_s)
+
+    def _measure_condition(self, evaluated: list[Session]) -> None:
+        """Ask the oracle, at the check size."""
+        for session in evaluated:
+            if session.case.system == "oracle" and session.size == self.prepared.example.check:
+                with session.guard():
+                    self.condition = Condition(*session.ask("condition")["condition"])
+                    session.record.condition = self.condition.loss, self.condition.gradient
 
     def _measure(self) -> None:
         options = self.prepared.options

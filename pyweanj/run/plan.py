@@ -28,7 +28,7 @@ class Options:
     sizes: tuple[int, ...] = ()
     sweeps: tuple[int, ...] = ()
     threads: int = 1
-    budget_s: float = 5.0
+    budget_s: float = 3.0
     timeout_s: float = 600.0
     preset: Literal["default", "quick", "seeds"] = "default"
     tasks: tuple[Task, ...] = ("check", "time", "memory")

@@ -10,9 +10,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pyweanj.example import Problem
+
+if TYPE_CHECKING:
+    from pyweanj.verify.tolerance import Condition
 
 __all__ = [
     "Availability",
@@ -87,6 +90,13 @@ class Implementation(ABC):
     @abstractmethod
     def jvp(self, direction: Direction) -> float:
         """Forward-mode directional derivative; `UnsupportedError` where there is none."""
+
+    def condition(self) -> Condition:
+        """How much more loss and gradient move than the inputs, by an implementation in float64.
+
+        `UnsupportedError` where it is none that is trusted beyond the others.
+        """
+        raise UnsupportedError("the condition is the oracle's to tell")
 
     @abstractmethod
     def sample(self, what: What, calls: int) -> float:

@@ -72,10 +72,7 @@ class JaxImplementation(ArrayImplementation):
             "gradient": self._stage(gradient, self._check_gradient),
         }
         if problem.first_call:
-            start = time.perf_counter()
-            self.loss(self.held)
-            self.gradient(self.held)
-            self.phases["first_call_s"] = time.perf_counter() - start
+            self.call_first()
 
     def put(self, array: np.ndarray) -> Any:
         import jax

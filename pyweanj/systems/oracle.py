@@ -12,6 +12,8 @@ import numpy as np
 from pyweanj.example import Problem
 from pyweanj.systems.arrays import ArrayImplementation
 from pyweanj.systems.interface import Availability, System, UnsupportedError
+from pyweanj.verify.condition import measure
+from pyweanj.verify.tolerance import Condition
 
 __all__ = ["Oracle"]
 
@@ -38,6 +40,9 @@ class OracleImplementation(ArrayImplementation):
         same = pending is not None and pending[0] is arrays
         gradient = pending[1] if pending is not None and same else self._both(arrays)[1]
         return [gradient[name] for name in self.problem.differentiate]
+
+    def condition(self) -> Condition:
+        return measure(self._both, self.held)
 
     def _both(self, arrays: Mapping[str, np.ndarray]) -> tuple[float, dict[str, np.ndarray]]:
         variant, K = self.problem.variant, self.problem.size.K

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from pyweanj.records import Figure
 from pyweanj.verify import directions, fd, proofs
-from pyweanj.verify.evidence import Arrays, Colours, Direction, Evidence, Probe
+from pyweanj.verify.evidence import Colours, Direction, Evidence, Probe
 from pyweanj.verify.proofs.names import Proof
 from pyweanj.verify.tolerance import Tolerance
 
@@ -44,8 +44,21 @@ class Setting:
 
     @property
     def steps(self) -> tuple[float, ...]:
-        """Steps of one probe."""
+        """Steps of one finite difference, both ways."""
         return fd.steps(self.step, self.tolerance.dtype, self.quadratic)
+
+    @property
+    def taylor_steps(self) -> tuple[float, ...]:
+        """Steps of a Taylor test: a large first one, so that the remainder stands above rounding.
+
+        Where the loss is not quadratic they end far below the step of a difference, since a rate
+        is of second order only where the loss has come close to its parabola; and they go both
+        ways, so that a kink is told from a wrong gradient.
+        """
+        if self.quadratic:
+            return tuple(64 * self.step * 0.25**k for k in range(5))
+        sizes = tuple(64 * self.step * 0.25**k for k in range(9))
+        return (*sizes, *(-t for t in sizes))
 
 
 @dataclass(frozen=True)
@@ -60,8 +73,8 @@ class Effort:
 
 #: At the check size.
 FULL = Effort(entries=10, directions=2, taylor=True, tangents=2)
-#: At the sizes of a timing sweep: two losses and a tangent, less than one gradient and a half.
-BRIEF = Effort(entries=0, directions=1, taylor=False, tangents=1)
+#: At the sizes of a timing sweep: two losses, less than one gradient.
+BRIEF = Effort(entries=0, directions=1, taylor=False, tangents=0)
 
 
 def prove(
@@ -71,55 +84,58 @@ def prove(
     *,
     oracle: Evidence | None = None,
     effort: Effort = FULL,
-) -> list[Figure]:
-    """Every proof that stands on one implementation alone, and the oracle.
+) -> Iterator[Figure]:
+    """Every proof that stands on one implementation alone, and the oracle, as each is found.
 
     The conditions of its run (`proofs.like_for_like`, `proofs.inputs_unchanged`,
     `proofs.repeatability`) are figures of their own, from what the run reported.  A gradient
     that is not finite gets no further than that.
     """
-    figures = [proofs.finite(evidence)]
-    if not figures[0].passed:
-        return figures
-    gradient, loss = evidence.gradient, evidence.loss
-    common = {"quadratic": setting.quadratic, "loss": loss, "magnitude": setting.magnitude}
-    entries, along = probes(subject, gradient, setting, effort)
-    zero = proofs.zero(
-        gradient, oracle=None if oracle is None else oracle.gradient, probes=[*entries, *along]
-    )
-    figures.append(zero)
+    finite = proofs.finite(evidence)
+    yield finite
+    if not finite.passed:
+        return
+    gradient, tolerance = evidence.gradient, setting.tolerance
     if oracle is not None:
-        figures.append(proofs.oracle(evidence, oracle, setting.tolerance, colours=setting.colours))
-    if entries:
-        figures.append(
-            proofs.finite_differences(
-                entries, gradient, setting.tolerance, colours=setting.colours, **common
-            )
-        )
-    if along:
-        figures.append(
-            proofs.finite_differences(
-                along, gradient, setting.tolerance, name=Proof.DIRECTIONS, **common
-            )
-        )
-    if effort.taylor:
-        figures.append(_taylor(subject, evidence, setting))
-    if tangents := _tangents(subject, gradient, setting.seed, effort.tangents):
-        figures.append(proofs.adjoint_identity(tangents, gradient, setting.tolerance))
-    return figures
-
-
-def probes(
-    subject: Subject, gradient: Arrays, setting: Setting, effort: Effort
-) -> tuple[list[Probe], list[Probe]]:
-    """Losses at random entries, and along directions: aligned with the gradient, then random."""
+        yield proofs.oracle(evidence, oracle, tolerance, colours=setting.colours)
     shapes = {name: np.shape(array) for name, array in gradient.items()}
-    chosen = fd.random_entries(shapes, effort.entries, setting.seed) if effort.entries else []
-    along = _directions(gradient, setting.seed, effort.directions)
-    return (
-        [_ask(subject, entry, setting.steps) for entry in chosen],
-        [_ask(subject, direction, setting.steps) for direction in along],
-    )
+    entries = fd.random_entries(shapes, effort.entries, setting.seed) if effort.entries else []
+    makers = (directions.aligned, directions.random_signs)
+    along = [
+        makers[k % 2](gradient, setting.seed + k // 2)
+        for k in range(max(effort.directions, effort.tangents, effort.taylor))
+    ]
+    probed: list[Probe] = []
+    for name, chosen in (
+        (Proof.ENTRIES, entries),
+        (Proof.DIRECTIONS, along[: effort.directions]),
+    ):
+        if not chosen:
+            continue
+        probes = [_ask(subject, direction, setting.steps) for direction in chosen]
+        probed += probes
+        yield proofs.finite_differences(
+            probes,
+            gradient,
+            tolerance,
+            quadratic=setting.quadratic,
+            loss=evidence.loss,
+            magnitude=setting.magnitude,
+            name=name,
+            colours=setting.colours,
+        )
+    yield proofs.zero(gradient, oracle=None if oracle is None else oracle.gradient, probes=probed)
+    if effort.taylor:
+        yield proofs.taylor(
+            _ask(subject, along[0], setting.taylor_steps),
+            evidence.loss,
+            gradient,
+            tolerance,
+            quadratic=setting.quadratic,
+        )
+    tangents = _tangents(subject, along[: effort.tangents])
+    if tangents:
+        yield proofs.adjoint_identity(tangents, gradient, tolerance)
 
 
 def separate(subject: Subject, evidence: Evidence, other: Evidence, setting: Setting) -> Figure:
@@ -142,35 +158,13 @@ def separate(subject: Subject, evidence: Evidence, other: Evidence, setting: Set
     )
 
 
-def _taylor(subject: Subject, evidence: Evidence, setting: Setting) -> Figure:
-    direction = directions.aligned(evidence.gradient, setting.seed + 1)
-    largest = max(setting.steps)
-    steps = tuple(largest * 0.5**k for k in range(4))
-    if not setting.quadratic:
-        steps += tuple(-t for t in steps)
-    return proofs.taylor(
-        _ask(subject, direction, steps),
-        evidence.loss,
-        evidence.gradient,
-        setting.tolerance,
-        quadratic=setting.quadratic,
-    )
-
-
 def _ask(subject: Subject, direction: Direction, steps: tuple[float, ...]) -> Probe:
     return Probe(direction, steps, tuple(float(x) for x in subject.losses(direction, steps)))
 
 
-def _directions(gradient: Arrays, seed: int, count: int) -> list[dict[str, np.ndarray]]:
-    makers = (directions.aligned, directions.random_signs)
-    return [makers[k % 2](gradient, seed + k // 2) for k in range(count)]
-
-
-def _tangents(
-    subject: Subject, gradient: Arrays, seed: int, count: int
-) -> list[tuple[Direction, float]]:
+def _tangents(subject: Subject, along: Sequence[Direction]) -> list[tuple[Direction, float]]:
     found: list[tuple[Direction, float]] = []
-    for direction in _directions(gradient, seed + 7, count):
+    for direction in along:
         tangent = subject.jvp(direction)
         if tangent is None:
             break

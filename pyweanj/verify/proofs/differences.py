@@ -66,6 +66,13 @@ def finite_differences(
     """
     if not probes:
         return Figure(name=name, passed=None, detail="no entry or direction was probed")
+    asked = len(probes)
+    # A step may leave the loss's domain; that says nothing about the gradient where it is taken.
+    probes = [probe for probe in probes if all(map(math.isfinite, probe.losses))]
+    outside = asked - len(probes)
+    if not probes:
+        detail = "every step leads to where the loss is not finite: try a smaller one"
+        return Figure(name=name, passed=None, detail=detail)
     slopes = [central_slope(p, tolerance, quadratic=quadratic, loss=loss) for p in probes]
     figures = []
     for holomorphic in conventions(gradient):
@@ -81,6 +88,8 @@ def finite_differences(
             error = _error(slope, claimed)
             rows.append(_Row(probe, error, allowed, unit if scale is None else scale, slope))
         figure = _figure(rows, name, gradient, colours)
+        if outside:
+            figure.detail += f"; {outside} more where the loss is not finite at a moved point"
         if holomorphic:
             figure.detail += "; in JAX's convention for complex arrays"
         figures.append(figure)
@@ -150,6 +159,8 @@ def _figure(rows: list[_Row], name: str, gradient: Arrays, colours: Colours | No
             detail += "the gradient is zero there, and so is every difference up to rounding"
         elif limit <= DECISIVE:
             detail += "all of them are at kinks"
+        elif math.isinf(limit):
+            detail += "the differences do not converge, so the step is too long for this loss"
         else:
             detail += f"an error below {limit:.1e} of the gradient drowns in the loss's rounding"
     return Figure(

@@ -83,6 +83,8 @@ def _extrapolate(
     The error of the values is a series in h^power, h^(2 power), …: 2 for central differences of
     a smooth function, 1 for one-sided ones.
     """
+    if not _converges(values, errors, power):
+        return values[-1], errors[-1], math.inf
     column, noise, changes = list(values), list(errors), []
     for order in range(1, len(sizes)):
         ratios = [(sizes[k] / sizes[k + order]) ** power for k in range(len(column) - 1)]
@@ -96,6 +98,17 @@ def _extrapolate(
     size = abs(column[-1])
     expected = changes[-2] ** 2 / size if len(changes) > 1 and size else 0.0
     return column[-1], noise[-1], _SAFETY * max(changes[-1], expected)
+
+
+def _converges(values: Sequence[float], errors: Sequence[float], power: int) -> bool:
+    """Whether the last change is smaller than the one before, as that of a series in h^power is.
+
+    A step far beyond the bends of the loss gives values that drift apart as it is halved.
+    """
+    if len(values) < 3:
+        return True
+    before, last = abs(values[-2] - values[-3]), abs(values[-1] - values[-2])
+    return last <= errors[-1] + errors[-2] or last <= before / 2 ** (power / 2)
 
 
 def _has_kink(sizes: Sequence[float], gaps: Sequence[float], errors: Sequence[float]) -> bool:

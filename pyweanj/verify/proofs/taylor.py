@@ -49,7 +49,11 @@ def taylor(
         Where fewer than two do, the loss is linear along the direction to rounding: there is no
         rate (`value` is None), and the figure passes if that first-order fit is sharp enough.
     """
-    steps = sorted((t for t in probe.steps if t > 0), reverse=True)
+    forward = [t for t in probe.steps if t > 0]
+    # A step may leave the loss's domain; that says nothing about the gradient where it is taken.
+    steps = sorted((t for t in forward if math.isfinite(probe.values[t])), reverse=True)
+    if forward and not steps:
+        return Figure(name=name, passed=None, detail="no step leads to where the loss is finite")
     figures = []
     for holomorphic in conventions(gradient):
         claimed, size = derivative(gradient, probe.direction, holomorphic=holomorphic)
