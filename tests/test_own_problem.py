@@ -13,7 +13,7 @@ import pytest
 from pyweanj import catalogue
 from pyweanj.inputs import read_arrays
 from pyweanj.records import Outcome
-from tests.helpers import command, one_line
+from tests.helpers import EXAMPLE, MODEL, command, compare_json, one_line, write_example
 
 PROBLEMS = Path(__file__).parent / "problems"
 DTYPES = ("float64", "float32")
@@ -101,3 +101,42 @@ def test_a_file_of_arrays_has_no_other_size(tmp_path):
     assert done.returncode == 2
     line = one_line(done.stderr)
     assert "those of n = 12, not of 40; give its Example make_inputs=" in line
+
+
+#: What the second implementation's model is, whether an oracle is there, and what must be said:
+#: the verdicts of both, the pair's reason and who is wrong.
+DIFFERING = {
+    "a constant in the loss": (
+        "jnp.sum((K * x - y) ** 2) + 1.0",
+        False,
+        ("unproven", "unproven", "loss", "unknown"),
+    ),
+    "a constant in the loss, with an oracle": (
+        "jnp.sum((K * x - y) ** 2) + 1.0",
+        True,
+        ("right", "wrong", "loss", "right"),
+    ),
+    "twice the loss": (
+        "2 * jnp.sum((K * x - y) ** 2)",
+        False,
+        ("unproven", "unproven", "loss", "unknown"),
+    ),
+    "negative control: the same": (
+        "jnp.sum((y - K * x) ** 2)",
+        False,
+        ("right", "right", "", "neither"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("other", "oracle", "said"), DIFFERING.values(), ids=DIFFERING)
+def test_two_losses_of_which_each_has_its_own_gradient(tmp_path, other, oracle, said):
+    model = MODEL.replace("other_loss = loss", f"def other_loss(x, y, K):\n    return {other}")
+    example = EXAMPLE if oracle else EXAMPLE.replace("oracle=oracle,", "")
+    folder = write_example(tmp_path / "two", model, example)
+    status, joint, _ = compare_json(folder, "--no-timing", "--system", "jax,oracle", cwd=tmp_path)
+    rows = [row for row in joint["records"] if row["system"] == "jax"]
+    pair = next(p for p in joint["pairs"] if p["kind"] == "variants")
+    found = (*(row["verdict"] for row in rows), pair["reason"], pair["wrong"])
+    assert found == said
+    assert status == (0 if said[-1] == "neither" else 1)

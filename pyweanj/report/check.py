@@ -90,10 +90,12 @@ def check_tables(joint: Joint, names: Names, published: Published | None) -> lis
 
 def _tolerance_note(records: list[Record]) -> list[str]:
     found = dict.fromkeys(r.tolerance for r in records if r.tolerance is not None)
+    if not found:
+        return []
     shown = ", ".join(units.relative(tolerance) for tolerance in found)
-    return (
-        [f"errors are against the oracle; allowed for loss and gradient: {shown}"] if found else []
-    )
+    allowed = f"allowed for loss and gradient: {shown}"
+    oracle = any(r.oracle_grad_error is not None for r in records)
+    return [f"errors are against the oracle; {allowed}" if oracle else allowed]
 
 
 def _check_row(record: Record, names: Names) -> tuple[Cell, ...]:
@@ -141,7 +143,7 @@ def _published_row(group: Group, published: Published) -> list[tuple[Cell, ...]]
         "implementation": cell("published", tone="published"),
         "loss": cell(units.loss(value), value, "published"),
         "‖gradient‖": cell(units.norm(gradient), gradient, "published"),
-        "verdict": cell("not measured", tone="published"),
+        "verdict": cell("not run", tone="published"),
     }
     return [tuple(shown.get(column.title, cell("")) for column in CHECK)]
 

@@ -176,6 +176,8 @@ class Enzyme(System):
     def settings(self) -> dict[str, str | int]:
         found = self._worker.settings()
         values = {str(name): found[name] for name in found}
+        # A record tells which project, not where somebody keeps it: `pyweanj doctor` does.
+        values["project"] = Path(str(values["project"])).parent.name
         return {name: v if isinstance(v, int) else str(v) for name, v in values.items()}
 
     def prepare(self, problem: Problem) -> EnzymeImplementation:

@@ -135,6 +135,9 @@ def decide_pair(
         else:
             text = "each passes its own proofs, which cannot resolve so small a difference"
         return PairVerdict("unknown", text)
+    if comparison.reason == "loss":
+        text = "they compute different losses, and no proof says which one is meant"
+        return PairVerdict("unknown", text)
     return PairVerdict("unknown", "they differ and no proof says which is wrong")
 
 
