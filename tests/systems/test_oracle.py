@@ -7,7 +7,7 @@ import pytest
 
 from pyweanj.example import Size
 from pyweanj.examples.gauss_seidel.example import example
-from pyweanj.inputs import read_arrays
+from pyweanj.inputs import read_arrays, write_arrays
 from pyweanj.systems import UnsupportedError
 from pyweanj.systems.oracle import Oracle
 from tests.systems.cases import Case, gradient, problem, system
@@ -54,3 +54,23 @@ def test_a_float32_problem_is_computed_in_float64():
 def test_it_needs_its_example_and_runs_on_the_cpu():
     assert Oracle.needs_example
     assert not Oracle.probe("gpu").available
+
+
+@pytest.mark.parametrize(("gap", "least", "most"), [(1.0, 1.0, 50.0), (1e-6, 1e5, 1e8)])
+def test_the_condition_grows_where_large_terms_cancel(tmp_path, gap, least, most):
+    def oracle(computes, arrays, K):
+        rest = arrays["theta"] - arrays["uobs"]
+        return float(np.sum(rest**2)), {"theta": 2 * rest}
+
+    theta = np.random.default_rng(1).uniform(1, 2, (5, 5))
+    path = tmp_path / "inputs.h5"
+    write_arrays(path, {"theta": theta, "uobs": theta * (1 + gap)})
+    given = replace(problem(CASE), example=replace(example, oracle=oracle), inputs=path)
+    found = system("oracle").prepare(given).condition()
+    assert least <= min(found)
+    assert max(found) <= most
+
+
+def test_only_the_oracle_tells_the_condition():
+    with pytest.raises(UnsupportedError, match="the oracle's to tell"):
+        system("jax").prepare(problem(CASE)).condition()
