@@ -124,12 +124,17 @@ def _has_first_order(
     """Whether a part of the remainder really shrinks with t, as one of a wrong gradient does.
 
     Where the loss is known both ways that is (L(t) − L(−t)) / 2 − t g·v, which shrinks with t³
-    for a right gradient.  Otherwise the remainder is fitted by e t + c t² + d t³.
+    for a right gradient; no smaller step may contradict it.  Otherwise the remainder is fitted by
+    e t + c t² + d t³.
     """
     if all(math.isfinite(probe.values.get(-t, math.nan)) for t in steps):
         odd = [abs((probe.values[t] - probe.values[-t]) / 2 - t * claimed) for t in steps]
         k = _finest_pair([k for k in range(len(steps)) if odd[k] > _CLEAR * noise[k]])
-        return k is not None and _order(steps, odd, k) < 2.0
+        if k is None or _order(steps, odd, k) >= 2.0:
+            return False
+        slope = odd[k + 1] / steps[k + 1]
+        finer = range(k + 1, len(steps))
+        return min((odd[j] + noise[j]) / steps[j] for j in finer) > slope / 2
     size = np.abs(signed)
     k = _finest_pair([k for k in range(len(steps)) if size[k] > _CLEAR * noise[k]])
     assert k is not None  # there was a rate
