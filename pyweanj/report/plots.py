@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pyweanj.measure import ratio
 from pyweanj.measure.memory import KINDS
 from pyweanj.records import Case, Joint, Outcome, Record
 from pyweanj.report import units
 from pyweanj.report.maps import gradient_maps
 from pyweanj.report.memory import Axis, axes, memory_kinds, memory_of
 from pyweanj.report.model import Names
+from pyweanj.report.paired import paired
 from pyweanj.report.quoted import Published, PublishedFigures
 from pyweanj.report.style import FAINT, Look, drawing, looks, to_png, to_svg
 from pyweanj.report.timing import timed
@@ -249,9 +249,8 @@ def _ratios(name: str, title: str, records: list[Record], context: _Context) -> 
 def _ratio_point(record: Record) -> Point | None:
     if record.grad_s is None or not record.forward_s:
         return None
-    a, b = record.grad_samples or [], record.forward_samples or []
-    if len(a) > 1 and len(a) == len(b) and min(*a, *b) > 0:
-        found = ratio(a, b)
+    found = paired(record.grad_samples, record.forward_samples)
+    if found is not None and found.low < found.high:
         return record.n, found.value, (found.low, found.high)
     return record.n, record.grad_s / record.forward_s, None
 

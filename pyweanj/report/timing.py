@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from pyweanj.measure import growth_exponent, ratio
+from pyweanj.measure import Ratio, growth_exponent
 from pyweanj.records import FAILURES, Joint, Outcome, Record
 from pyweanj.report import units
 from pyweanj.report.check import error_cell
 from pyweanj.report.model import Cell, Column, Names, Table, Tone, cell
+from pyweanj.report.paired import paired
 from pyweanj.report.quoted import Published, PublishedFigures
 
 __all__ = ["Layout", "timed", "timing_tables"]
@@ -20,6 +20,7 @@ Layout = Literal["across", "down"]
 # Nothing was tried there; the reason stands once, under "not ok".
 ABSENT = frozenset({Outcome.UNAVAILABLE, Outcome.UNSUPPORTED})
 
+MEDIANS = "ratio of the medians"
 INTERVAL = "half-width of the 95 % interval of the median"
 
 DOWN = (
@@ -119,7 +120,7 @@ def _measured_row(record: Record, best: Record | None, names: Names) -> tuple[Ce
         cell(units.half_width(record.forward_s, record.forward_ci)),
         _gradient(record, best),
         cell(units.half_width(record.grad_s, record.grad_ci)),
-        _ratio(record.grad_s, record.forward_s),
+        _ratio(record),
         _against_best(record, best),
         cell(units.seconds(record.compile_s), record.compile_s),
         error_cell(record.oracle_grad_error, record.tolerance),
@@ -132,7 +133,7 @@ def _published_row(record: Record, found: PublishedFigures, names: Names) -> tup
         "implementation": cell(f"{names.record(record)} (published)", tone="published"),
         "forward": cell(units.seconds(found.forward_s), found.forward_s, "published"),
         "gradient": cell(units.seconds(found.grad_s), found.grad_s, "published"),
-        "grad÷fwd": _ratio(found.grad_s, found.forward_s, "published"),
+        "grad÷fwd": _of_medians(found.grad_s, found.forward_s, "published"),
     }
     return tuple(shown.get(column.title, cell("")) for column in DOWN)
 
@@ -153,23 +154,31 @@ def _against_best(record: Record, best: Record | None) -> Cell:
         return cell("★ 1", 1.0, "best", "the least gradient time at this n")
     if _unranked(record):
         return cell("✗ wrong", None, "bad", "a wrong gradient is not ranked")
-    left, right = tuple(record.grad_samples or ()), tuple(best.grad_samples or ())
-    if not left or len(left) != len(right) or min(*left, *right) <= 0:
+    found = paired(record.grad_samples, best.grad_samples)
+    if found is None:
         value = record.grad_s / best.grad_s
-        return cell(units.multiple(value), value, note="ratio of the medians")
-    found = _paired(left, right)
+        return cell(units.multiple(value), value, note=MEDIANS)
     clear = found.verdict in ("slower", "faster")
-    note = f"95 % interval {units.multiple(found.low)} to {units.multiple(found.high)}"
+    note = f"{found.verdict}; 95 % interval {_bounds(found)}"
     return cell(f"{'' if clear else '≈ '}{units.multiple(found.value)}", found.value, note=note)
 
 
-# The report is built once for each layout; the bootstrap is what takes time.
-_paired = lru_cache(maxsize=4096)(ratio)
+def _ratio(record: Record) -> Cell:
+    found = paired(record.grad_samples, record.forward_samples)
+    if found is None:
+        return _of_medians(record.grad_s, record.forward_s, note=MEDIANS)
+    return cell(units.multiple(found.value), found.value, note=f"95 % interval {_bounds(found)}")
 
 
-def _ratio(gradient: float | None, forward: float | None, tone: Tone = "") -> Cell:
+def _of_medians(
+    gradient: float | None, forward: float | None, tone: Tone = "", note: str = ""
+) -> Cell:
     value = gradient / forward if gradient is not None and forward else None
-    return cell(units.multiple(value), value, tone)
+    return cell(units.multiple(value), value, tone, note if value is not None else "")
+
+
+def _bounds(found: Ratio) -> str:
+    return f"{units.multiple(found.low)} to {units.multiple(found.high)}"
 
 
 def _range(interval: tuple[float, float] | None) -> str:
@@ -216,7 +225,7 @@ def _measured_four(record: Record, best: Record | None) -> list[Cell]:
         cell(units.seconds(record.forward_s), record.forward_s, note=_range(record.forward_ci)),
         gradient,
         cell(units.half_width(record.grad_s, record.grad_ci)),
-        _ratio(record.grad_s, record.forward_s),
+        _ratio(record),
     ]
 
 
@@ -225,7 +234,7 @@ def _published_four(found: PublishedFigures) -> list[Cell]:
         cell(units.seconds(found.forward_s), found.forward_s, "published"),
         cell(units.seconds(found.grad_s), found.grad_s, "published"),
         cell(""),
-        _ratio(found.grad_s, found.forward_s, "published"),
+        _of_medians(found.grad_s, found.forward_s, "published"),
     ]
 
 

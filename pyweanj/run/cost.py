@@ -20,6 +20,9 @@ __all__ = ["Budgets", "measure_bridge", "measure_memory", "sample"]
 GROUP_BUDGET_S = 3.0
 QUICK_BUDGET_S = 1.0
 
+#: The oracle is evaluated once at a size, not in rounds, and decides what is right there.
+ONCE = 10
+
 #: An evaluation (a loss, a gradient, writing it) longer than this needs no calibration.
 LONG_S = 0.5
 
@@ -46,7 +49,8 @@ class Budgets:
         self._by_implementation: dict[tuple[str, ...], SweepBudget] = {}
 
     def _of(self, case: Case) -> SweepBudget:
-        return self._by_implementation.setdefault(case[:4], SweepBudget(self._budget_s))
+        budget_s = self._budget_s * (ONCE if case.system == "oracle" else 1)
+        return self._by_implementation.setdefault(case[:4], SweepBudget(budget_s))
 
     def add(self, case: Case, gradient_s: float) -> None:
         """Tell what one gradient of `case` took."""
