@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import subprocess
 import sys
@@ -10,8 +11,8 @@ import time
 
 from tests.helpers import EXAMPLE, command, environment, one_line, write_example
 
-#: How often; a larger number was tried by hand.
-KILLS = 4
+#: How often; PYWEANJ_KILLS=10 tries harder.
+KILLS = int(os.environ.get("PYWEANJ_KILLS", "4"))
 
 SLOW = """
 import time
