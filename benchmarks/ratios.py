@@ -1,15 +1,14 @@
 """The ratios that pyweanj holds itself to, measured on one CPU thread of this machine.
 
-usage: python benchmarks/ratios.py [--json | --markdown] [--only WORD …]
+usage: python benchmarks/ratios.py [--json | --markdown FILE] [--only WORD …]
 
 Every row has a goal; a row whose parts are not on this machine has no value, and says why.
-Exit status: 0 where no goal is missed, 1 where one is.
+Exit status: 0 where no goal is missed, 1 where one is, 2 bad usage.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import subprocess
 import sys
@@ -17,16 +16,17 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from subjects import ByHand, Lab, Missing
+import rows as table
+from rows import Goal, Row, ratio_row
+from subjects import ByHand, Lab, Missing, measured
 
-from pyweanj import catalogue, environment, run, store
+import pyweanj
+from pyweanj import catalogue
 from pyweanj.example import Size
-from pyweanj.measure import Rule, Sampler, Samples, calibrate, interleave, ratio, stability
+from pyweanj.measure import Rule, Sampler, ratio, stability
 from pyweanj.measure.machine import choose_cores
 from pyweanj.records import Joint, Record
 from pyweanj.run.process import WorkerProcess
@@ -37,65 +37,6 @@ RED_BLACK = Size(1024, 100)
 BY_HAND = Size(128, 100)
 RULE = Rule(goal=0.02, min_rounds=9, max_rounds=40, budget_s=90.0)
 FINE_RULE = Rule(goal=0.004, min_rounds=15, max_rounds=80, budget_s=40.0)
-
-
-@dataclass(frozen=True)
-class Row:
-    """One figure beside its goal."""
-
-    figure: str
-    value: float | None
-    low: float | None
-    high: float | None
-    goal: str
-    holds: bool | None
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Goal:
-    """A range that a figure must lie in."""
-
-    most: float
-    least: float | None = None
-    unit: str = ""
-
-    def __str__(self) -> str:
-        if self.least is not None:
-            return f"{self.least:g}–{self.most:g}{self.unit}"
-        return f"≤ {self.most:g}{self.unit}"
-
-    def row(
-        self, figure: str, value: float, bounds: tuple[float, float] | None, note: str = ""
-    ) -> Row:
-        """`value` beside this goal."""
-        low, high = bounds or (None, None)
-        holds = value <= self.most and (self.least is None or value >= self.least)
-        return Row(figure, value, low, high, str(self), holds, note)
-
-    def missing(self, figure: str, reason: str) -> Row:
-        """No value, and why."""
-        return Row(figure, None, None, None, str(self), None, reason)
-
-
-def measured(samplers: Mapping[str, Sampler], rule: Rule, pairs: list[tuple[str, str]]) -> Samples:
-    """Calibrated, interleaved samples; raises what the first sampler that failed raised."""
-    calls = {key: calibrate(sampler) for key, sampler in samplers.items()}
-    samples = interleave(samplers, calls, rule, rng=np.random.default_rng(1), ratios=pairs)
-    if samples.stopped == "interrupted":
-        raise KeyboardInterrupt
-    for error in samples.failures.values():
-        raise error
-    return samples
-
-
-def ratio_row(
-    samples: Samples, left: str, right: str, *, figure: str, goal: Goal, note: str = ""
-) -> Row:
-    """Left ÷ right of interleaved samples."""
-    found = samples.ratio(left, right)
-    assert found is not None
-    return goal.row(figure, found.value, found.bounds, note)
 
 
 def by_hand(lab: Lab) -> Iterator[Row]:
@@ -126,7 +67,7 @@ def lexicographic(lab: Lab) -> Iterator[Row]:
         "adjoint": ("adjoint", "lexicographic"),
         "jax": ("jax", "lexicographic"),
         "hyperplane": ("jax", "lexicographic-hyperplane"),
-        "hyperplane-adjoint": ("jax", "lexicographic-hyperplane-adjoint"),
+        "hyperplane-vjp": ("jax", "lexicographic-hyperplane-vjp"),
     }
     missing: dict[str, str] = {}
     samplers: dict[str, Sampler] = {}
@@ -139,7 +80,7 @@ def lexicographic(lab: Lab) -> Iterator[Row]:
         samplers[f"{name} gradient"] = lab.sampler(handle, "gradient")
         if name.startswith("enzyme"):
             samplers[f"{name} forward"] = lab.sampler(handle, "forward")
-    jax = [name for name in ("jax", "hyperplane", "hyperplane-adjoint") if name not in missing]
+    jax = [name for name in ("jax", "hyperplane", "hyperplane-vjp") if name not in missing]
     enzyme = next((name for name in ("enzyme", "enzyme-cpp") if name not in missing), None)
     plan = [
         (
@@ -177,49 +118,54 @@ def lexicographic(lab: Lab) -> Iterator[Row]:
 
 
 def red_black(lab: Lab) -> Iterator[Row]:
-    """Julia's red-black gradient ÷ forward, of the fastest variant that there is."""
-    goal, rows, reasons = Goal(3.0), [], []
-    for variant in ("red-black", "red-black-loops"):
-        try:
-            handle = lab.prepare("enzyme", variant, RED_BLACK)
-        except Missing as reason:
-            reasons.append(str(reason))
-            continue
-        samplers = {what: lab.sampler(handle, what) for what in ("forward", "gradient")}
-        samples = measured(samplers, RULE, [("gradient", "forward")])
-        seconds = statistics.median(samples.seconds("gradient"))
-        figure = f"enzyme {variant} gradient ÷ forward, n = {RED_BLACK.n}"
-        note = f"gradient {seconds * 1e3:.0f} ms"
-        row = ratio_row(samples, "gradient", "forward", figure=figure, goal=goal, note=note)
-        rows.append((seconds, row))
-    if rows:
-        yield min(rows, key=lambda row: row[0])[1]
-    else:
-        yield goal.missing(f"enzyme red-black gradient ÷ forward, n = {RED_BLACK.n}", reasons[0])
+    """Julia's red-black gradient ÷ forward."""
+    goal, figure = Goal(3.0), f"enzyme red-black gradient ÷ forward, n = {RED_BLACK.n}"
+    try:
+        handle = lab.prepare("enzyme", "red-black", RED_BLACK)
+    except Missing as reason:
+        yield goal.missing(figure, str(reason))
+        return
+    samplers = {what: lab.sampler(handle, what) for what in ("forward", "gradient")}
+    samples = measured(samplers, RULE, [("gradient", "forward")])
+    note = f"gradient {statistics.median(samples.seconds('gradient')) * 1e3:.0f} ms"
+    yield ratio_row(samples, "gradient", "forward", figure=figure, goal=goal, note=note)
 
 
 def default_run(lab: Lab) -> Iterator[Row]:
     """A whole run without checks: its intervals, and its wall time against what was timed."""
-    options = run.Options(tasks=("time", "memory"))
+    yield from run_rows(EXAMPLE, lab.folder / "run")
+
+
+def run_rows(example: str | Path, folder: Path, **options: Any) -> Iterator[Row]:
+    """The figures of one ``compare --no-check``, which is kept in `folder`.
+
+    `options` are those of `pyweanj.compare`; none for a default run.
+    """
     with counted_requests() as useful:
         start = time.perf_counter()
-        prepared = run.prepare(lab.example, lab.reference, options)
-        joint = run.execute(prepared, store.new_run(EXAMPLE, lab.folder / "run"), Silent())
+        report = pyweanj.compare(example, check=False, output=folder, **options)
         wall = time.perf_counter() - start
-    if not joint.complete:
+    if not report.joint.complete:
         raise KeyboardInterrupt
-    widths = half_widths(joint)
-    goal, figure = Goal(0.05), "widest interval of a ratio at n ≥ 64 in a default run (half-width)"
+    widths = half_widths(report.joint)
+    goal, figure = Goal(0.05), "interval half-width of a ratio at n ≥ 64 in a default run"
     if widths:
         worst = max(widths, key=lambda name: widths[name])
-        note = f"{worst}; median {statistics.median(widths.values()):.1%} of {len(widths)} ratios"
+        within = sum(goal.met(width) for width in widths.values())
+        note = f"the widest of {len(widths)}, {worst}; {within} are within the goal, "
+        note += f"their median is {statistics.median(widths.values()):.1%}"
         yield goal.row(figure, widths[worst], None, note)
     else:
-        yield goal.missing(figure, "no two implementations were timed at n ≥ 64")
+        yield goal.missing(figure, "nothing was timed at n ≥ 64")
     goal, figure = Goal(1.3), "wall time of compare --no-check ÷ (timed calls + compiles)"
     spent = sum(useful.values())
-    parts = ", ".join(f"{part} {seconds:.0f} s" for part, seconds in useful.items())
-    yield goal.row(figure, wall / spent, None, f"{wall:.0f} s; {parts}")
+    if spent:
+        note = f"{wall:.1f} s; timed calls {useful['timed calls']:.1f} s, of which "
+        note += f"{sampled(report.joint):.1f} s in the samples of the records; "
+        note += f"compiles {useful['compiles']:.1f} s"
+        yield goal.row(figure, wall / spent, None, note)
+    else:
+        yield goal.missing(figure, "nothing was timed")
 
 
 def half_widths(joint: Joint) -> dict[str, float]:
@@ -246,19 +192,25 @@ def half_widths(joint: Joint) -> dict[str, float]:
     return found
 
 
-class Silent:
-    """An observer that shows nothing."""
-
-    def doing(self, planned: run.Planned, step: str) -> None:
-        """Nothing."""
-
-    def done(self, record: Record) -> None:
-        """Nothing."""
+def sampled(joint: Joint) -> float:
+    """Seconds of all calls whose times are kept: samples × the calls in each."""
+    return sum(
+        sum(samples or ()) * (calls or 0)
+        for record in joint.records
+        for samples, calls in (
+            (record.forward_samples, record.forward_calls),
+            (record.grad_samples, record.grad_calls),
+        )
+    )
 
 
 @contextmanager
 def counted_requests() -> Iterator[dict[str, float]]:
-    """Add up what the workers say that timed calls and compiles took."""
+    """Add up what the workers say that timed calls and compiles took.
+
+    Timed calls are those of the samples that are kept, of the calibration before them and of
+    the bridge.
+    """
     useful = {"timed calls": 0.0, "compiles": 0.0}
     ask = WorkerProcess.ask
 
@@ -267,7 +219,7 @@ def counted_requests() -> Iterator[dict[str, float]]:
         if verb in ("sample", "bridge"):
             useful["timed calls"] += reply["seconds"] or 0.0
         elif verb == "prepare":
-            useful["compiles"] += sum(reply["phases"].values())
+            useful["compiles"] += compiling(reply["phases"])
         return reply
 
     WorkerProcess.ask = counting
@@ -275,6 +227,18 @@ def counted_requests() -> Iterator[dict[str, float]]:
         yield useful
     finally:
         WorkerProcess.ask = ask
+
+
+def compiling(phases: Mapping[str, float]) -> float:
+    """Seconds from the loaded model to the end of the first call.
+
+    A system that is staged tells its compilation and the first call apart; one that compiles
+    just in time compiles in its first call, which then holds ``compile_s``.
+    """
+    first = phases.get("first_call_s", 0.0)
+    if "trace_s" in phases:
+        return first + phases["trace_s"] + phases["lower_s"] + phases["compile_s"]
+    return first
 
 
 def start_up(_lab: Lab) -> Iterator[Row]:
@@ -301,74 +265,47 @@ FIGURES: dict[str, Callable[[Lab], Iterator[Row]]] = {
 }
 
 
-def shown(row: Row) -> list[str]:
-    """The cells of one row."""
-    value = "–" if row.value is None else f"{row.value:.3g}"
-    interval = "" if row.low is None or row.high is None else f"{row.low:.3g}–{row.high:.3g}"
-    holds = {True: "yes", False: "no", None: "not measured"}[row.holds]
-    return [row.figure, value, interval, row.goal, holds, row.note]
-
-
-HEAD = ["figure", "value", "95 % interval", "goal", "holds", "note"]
-
-
-def as_markdown(rows: list[Row], about: dict[str, Any]) -> str:
-    """The table with the machine that it came from."""
-    lines = [f"Measured {about['time']} on {about['cpu']}, {about['kernel']}, one thread.", ""]
-    lines += [f"- {warning}" for warning in about["warnings"]]
-    lines += ["" if about["warnings"] else "The machine was quiet.", ""]
-    for cells in (HEAD, ["---"] * len(HEAD), *map(shown, rows)):
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help='{"rows": […]} on stdout')
-    output.add_argument("--markdown", action="store_true", help="for docs/performance.md")
-    parser.add_argument("--only", nargs="+", choices=FIGURES, default=list(FIGURES), metavar="WORD")
-    options = parser.parse_args()
+    output.add_argument(
+        "--markdown", type=Path, metavar="FILE", help="put the table between the markers of FILE"
+    )
+    parser.add_argument("--only", nargs="+", choices=FIGURES, metavar="WORD")
+    options = parser.parse_args(arguments)
+    if options.markdown:
+        if options.only:
+            parser.error("--markdown keeps the whole table: leave out --only")
+        try:
+            # Before minutes are spent on a table that has no place.
+            table.split_at_markers(options.markdown.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            parser.error(
+                f"--markdown {options.markdown}: {getattr(error, 'strerror', '') or error}"
+            )
 
-    found = environment.describe()
-    about: dict[str, Any] = {
-        "time": found["time"],
-        "cpu": found["machine"]["cpu"],
-        "kernel": found["machine"]["kernel"],
-        "warnings": stability.warnings(stability.read(choose_cores(1))),
-    }
-    for warning in about["warnings"]:
+    cores = choose_cores(1)
+    machine = table.about(cores)
+    machine["warnings"] = stability.warnings(stability.read(cores))
+    for warning in machine["warnings"]:
         print(f"warning: {warning}", file=sys.stderr)
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as name:
-        for word in options.only:
+        for word in options.only or FIGURES:
             # Fresh workers for each figure: none waits with memory of another's.
             with closing(Lab(catalogue.load(EXAMPLE), EXAMPLE, Path(name) / word)) as lab:
                 (Path(name) / word / "logs").mkdir(parents=True)
                 for row in FIGURES[word](lab):
                     rows.append(row)
-                    print("  ".join(shown(row)), file=sys.stderr)
+                    print("  ".join(table.cells(row)), file=sys.stderr)
     if options.json:
-        print(
-            json.dumps(
-                {"rows": [asdict(row) for row in rows], "machine": about},
-                indent=1,
-                ensure_ascii=False,
-            )
-        )
+        print(table.as_json(rows, machine))
+    elif options.markdown:
+        table.replace_table(options.markdown, table.as_markdown(rows, machine))
     else:
-        print(as_markdown(rows, about) if options.markdown else as_text(rows))
+        table.print_table(rows)
     return int(any(row.holds is False for row in rows))
-
-
-def as_text(rows: list[Row]) -> str:
-    """The table with aligned columns."""
-    cells = [HEAD, *map(shown, rows)]
-    widths = [max(len(line[i]) for line in cells) for i in range(len(HEAD))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in cells
-    )
 
 
 if __name__ == "__main__":

@@ -1,22 +1,24 @@
-"""What `ratios.py` takes samples of: implementations in pyweanj's workers, and code by hand."""
+"""What samples are taken of: implementations in pyweanj's workers, and code by hand."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import numpy as np
 
 from pyweanj import julia_project, protocol, systems
 from pyweanj.example import Example, Problem, Size
 from pyweanj.inputs import make_file
-from pyweanj.measure import Sampler, machine
+from pyweanj.measure import Rule, Sampler, Samples, calibrate, interleave, machine
 from pyweanj.paths import julia_folder
 from pyweanj.run.process import WorkerError
-from pyweanj.run.workers import Workers
+from pyweanj.run.workers import Started, Workers
 
-__all__ = ["ByHand", "Lab", "Missing"]
+__all__ = ["ByHand", "Lab", "Missing", "measured"]
 
 HERE = Path(__file__).parent
 TIMEOUT_S = 900.0
@@ -26,15 +28,31 @@ class Missing(Exception):  # noqa: N818
     """Something that a figure needs is not on this machine, or not in pyweanj yet; the reason."""
 
 
-class Lab:
-    """Live workers of one example on one thread, and the input files that they read."""
+def measured(samplers: Mapping[str, Sampler], rule: Rule, pairs: list[tuple[str, str]]) -> Samples:
+    """Calibrated, interleaved samples; raises what the first sampler that failed raised."""
+    calls = {key: calibrate(sampler) for key, sampler in samplers.items()}
+    samples = interleave(samplers, calls, rule, rng=np.random.default_rng(1), ratios=pairs)
+    if samples.stopped == "interrupted":
+        raise KeyboardInterrupt
+    for error in samples.failures.values():
+        raise error
+    return samples
 
-    def __init__(self, example: Example, reference: str, folder: Path) -> None:
+
+class Lab:
+    """Live workers of one example on one thread, and the input files that they read.
+
+    `timeout` is that of a worker's start, in seconds.
+    """
+
+    def __init__(
+        self, example: Example, reference: str, folder: Path, timeout: float = TIMEOUT_S
+    ) -> None:
         self.example = example
         self.reference = reference
         self.folder = folder
         self.cores = tuple(machine.choose_cores(1) or ())
-        self.workers = Workers(folder / "logs", threads=1, cores=self.cores, timeout=TIMEOUT_S)
+        self.workers = Workers(folder / "logs", threads=1, cores=self.cores, timeout=timeout)
 
     def inputs(self, size: Size) -> Path:
         """The HDF5 inputs of `size` in float64, made when they are first needed."""
@@ -43,8 +61,23 @@ class Lab:
             make_file(self.example, size, path)
         return path
 
-    def prepare(self, system: str, variant: str, size: Size) -> str:
+    def worker(self, system: str, device: str = "cpu") -> Started:
+        """The live worker of `system`, started if need be; raises `WorkerError`."""
+        return self.workers.get(system, device)
+
+    def prepare(
+        self,
+        system: str,
+        variant: str,
+        size: Size,
+        device: str = "cpu",
+        *,
+        first_call: bool = True,
+        timeout: float = TIMEOUT_S,
+    ) -> str:
         """Compile one implementation; the handle to sample it by.
+
+        Without `first_call` a system that can compile without running does only that.
 
         Raises `Missing` with the reason.
         """
@@ -64,28 +97,32 @@ class Lab:
             size=size,
             dtype="float64",
             inputs=self.inputs(size),
+            first_call=first_call,
         )
-        handle = f"{system}/{variant}/{size.n}/{size.K}"
+        handle = f"{system}/{device}/{variant}/{size.n}/{size.K}"
         try:
             self._ask(
-                system,
+                handle,
                 "prepare",
-                handle=handle,
+                timeout,
                 problem=protocol.problem_to_json(problem, self.reference),
             )
         except WorkerError as error:
             raise Missing(f"{system} {variant}: {error}") from error
         return handle
 
-    def sampler(self, handle: str, what: str) -> Sampler:
-        """Samples of a prepared implementation, taken inside its worker."""
-        system = handle.split("/", 1)[0]
-        return lambda calls: self._ask(system, "sample", handle=handle, what=what, calls=calls)[
-            "seconds"
-        ]
+    def sampler(self, handle: str, what: str, timeout: float = TIMEOUT_S) -> Sampler:
+        """Samples of a prepared implementation, taken inside its worker.
 
-    def _ask(self, system: str, verb: str, **arguments: object) -> dict[str, float]:
-        return self.workers.get(system, "cpu").process.ask(verb, TIMEOUT_S, **arguments)
+        A sample that takes longer than `timeout` seconds ends the worker and raises
+        `WorkerError`.
+        """
+        return lambda calls: self._ask(handle, "sample", timeout, what=what, calls=calls)["seconds"]
+
+    def _ask(self, handle: str, verb: str, timeout: float, **arguments: object) -> dict[str, float]:
+        system, device, *_ = handle.split("/")
+        process = self.worker(system, device).process
+        return process.ask(verb, timeout, handle=handle, **arguments)
 
     def close(self) -> None:
         """End the workers."""
