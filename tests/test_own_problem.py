@@ -140,3 +140,24 @@ def test_two_losses_of_which_each_has_its_own_gradient(tmp_path, other, oracle, 
     found = (*(row["verdict"] for row in rows), pair["reason"], pair["wrong"])
     assert found == said
     assert status == (0 if said[-1] == "neither" else 1)
+
+
+#: Oracles that are broken themselves.
+BROKEN_ORACLES = {
+    "NaN": 'return float("nan"), {"x": 2 * K * r * float("nan")}',
+    "another shape": 'return float(np.sum(r**2)), {"x": (2 * K * r).T}',
+    "writes into its input": 'x *= 2; return float(np.sum(r**2)), {"x": 2 * K * r}',
+    "a wrong gradient": 'return float(np.sum(r**2)), {"x": 3 * K * r}',
+}
+
+
+@pytest.mark.parametrize("returned", BROKEN_ORACLES.values(), ids=BROKEN_ORACLES)
+def test_a_broken_oracle_accuses_nobody(tmp_path, returned):
+    example = EXAMPLE.replace('return float(np.sum(r**2)), {"x": 2 * K * r}', returned)
+    assert returned in example
+    folder = write_example(tmp_path / "two", example=example)
+    status, joint, _ = compare_json(folder, "--no-timing", "--variant", "good", cwd=tmp_path)
+    verdicts = {row["system"]: row["verdict"] for row in joint["records"]}
+    assert verdicts["oracle"] == "wrong"
+    assert verdicts["jax"] != "wrong"
+    assert status == 1

@@ -124,7 +124,9 @@ class Checker:
             self._add(session, proofs.finite(evidence))
             return
         oracle = self._oracle
-        reference = self._evidence[oracle.case] if oracle not in (None, session) else None
+        reference = None
+        if oracle not in (None, session) and self._sound(oracle):
+            reference = self._evidence[oracle.case]
         asked = self._asked[session.case]
         with session.guard():
             for figure in prove(
@@ -193,6 +195,7 @@ class Checker:
 
     def judge(self) -> None:
         """The verdict on each case, from all its figures; a wrong one is a mismatch."""
+        self._dismiss_wrong_oracle()
         for session in self.sessions:
             record, figures = session.record, self._figures[session.case]
             record.tolerance = self.tolerance.relative
@@ -314,10 +317,21 @@ class Checker:
     def _add(self, session: Session, figure: Figure) -> None:
         self._figures[session.case].append(figure)
 
+    def _dismiss_wrong_oracle(self) -> None:
+        """An oracle that fails its own proofs accuses nobody."""
+        oracle = self._oracle
+        if oracle is None or decide(self._figures[oracle.case]).word != "wrong":
+            return
+        for session in self.sessions:
+            for figure in self._figures[session.case]:
+                if session is not oracle and figure.name in (Proof.ORACLE, Proof.ZERO):
+                    figure.passed = None
+                    figure.detail += "; the oracle fails its own proofs"
+
     def _sound(self, session: Session) -> bool:
         """Whether shapes, dtype, inputs and finiteness are as they should be."""
         kinds = (Proof.LIKE, Proof.FINITE)
-        return not any(
+        return bool(proofs.finite(self._evidence[session.case]).passed) and not any(
             f.passed is False and proofs.kind_of(f.name) in kinds
             for f in self._figures[session.case]
         )

@@ -91,10 +91,12 @@ def steps(h: float, dtype: str, quadratic: bool) -> tuple[float, ...]:
     """Steps of one probe, both ways.
 
     A quadratic loss needs one step size, and a larger one in a lower precision: it grows with
-    u^(1/3) from `h` in float64.  Otherwise the step is halved twice, so that the truncation
-    error can be extrapolated away and what is left of it estimated.
+    u^(1/3) from `h` in float64.  Otherwise the step is halved seven times, so that the truncation
+    error can be extrapolated away, what is left of it estimated, and three steps chosen that
+    suit the loss.
     """
     if quadratic:
         h *= (unit_roundoff(dtype) / unit_roundoff("float64")) ** (1 / 3)
         return (-h, h)
-    return (-h, -h / 2, -h / 4, h / 4, h / 2, h)
+    sizes = [h * 0.5**k for k in range(8)]
+    return (*(-size for size in sizes), *reversed(sizes))

@@ -99,4 +99,5 @@ def test_steps():
     assert steps(1e-2, "float32", True)[1] == pytest.approx(8.1, rel=0.01)
     both = steps(1e-2, "float64", False)
     assert sorted(both) == sorted(-t for t in both)
-    assert len(both) == 6
+    assert len(both) == 16
+    assert min(map(abs, both)) == 1e-2 / 128

@@ -73,7 +73,10 @@ def finite_differences(
     if not probes:
         detail = "every step leads to where the loss is not finite: try a smaller one"
         return Figure(name=name, passed=None, detail=detail)
-    slopes = [central_slope(p, tolerance, quadratic=quadratic, loss=loss) for p in probes]
+    slopes = [
+        central_slope(p, tolerance, quadratic=quadratic, loss=loss, magnitude=magnitude)
+        for p in probes
+    ]
     figures = []
     for holomorphic in conventions(gradient):
         rows = []
@@ -133,11 +136,15 @@ def _error(slope: Slope, claimed: float) -> float:
 
 def _figure(rows: list[_Row], name: str, gradient: Arrays, colours: Colours | None) -> Figure:
     failed = [row for row in rows if row.failed]
+    doubtful = [row for row in rows if row.scale and not row.decides and row.value > DECISIVE]
     if failed:
         worst = max(failed, key=lambda row: row.excess)
+    elif doubtful:
+        worst = max(doubtful, key=lambda row: row.value)
     else:
         # What is zero has no relative error to show; beside other rows it is left out.
-        worst = max([row for row in rows if row.scale] or rows, key=lambda row: row.value)
+        shown = [row for row in rows if row.decides] or [row for row in rows if row.scale] or rows
+        worst = max(shown, key=lambda row: row.value)
     where = ""
     if isinstance(worst.probe.direction, tuple):
         array, index = worst.probe.direction
@@ -150,6 +157,9 @@ def _figure(rows: list[_Row], name: str, gradient: Arrays, colours: Colours | No
     if failed:
         passed = False
         detail += f"; {len(failed)} differ by more than rounding and truncation allow"
+    elif doubtful:
+        passed = None
+        detail += f"; {len(doubtful)} differ, but with so long a step that it decides nothing"
     elif not any(row.decides for row in rows):
         passed = None
         value = None if math.isinf(worst.value) else worst.value

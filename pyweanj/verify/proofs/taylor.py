@@ -19,6 +19,9 @@ RATE = 1.8
 _WRONG = 1.5
 #: A remainder this much above its noise gives a rate that is right to about 0.1.
 _CLEAR = 20.0
+#: The rate supports a gradient only if a fault of this share of Σ |gᵢ vᵢ| would have lowered it:
+#: where g is small against the curvature any gradient leaves a remainder of second order.
+_SHARP = 0.01
 
 
 def taylor(
@@ -66,13 +69,27 @@ def taylor(
         # How sharp the first-order fit is where no remainder is seen.
         sharp = _CLEAR * noise[0] / (steps[0] * size) if steps and size else math.inf
         figure = _rate(steps, remainders, noise, sharp)
-        if figure.passed is False and _kinked(probe, steps, loss, noise):
+        seen = (
+            min(
+                (
+                    (abs(r) + n) / (t * size)
+                    for r, n, t in zip(remainders, noise, steps, strict=True)
+                ),
+                default=math.inf,
+            )
+            if size
+            else math.inf
+        )
+        if figure.passed is True and figure.value is not None and seen > _SHARP:
+            figure.passed = None
+            figure.detail += f"; a fault below {seen:.1e} of the gradient would leave the same rate"
+        elif figure.passed is False and _kinked(probe, steps, loss, noise):
             figure.passed = None
             figure.detail += (
                 "; the loss has a kink along the direction, which is of first order too"
             )
         elif figure.passed is False and not _has_first_order(
-            probe, steps, claimed, remainders, noise
+            probe, steps, claimed, remainders, noise, tolerance.loss_rounding * abs(loss)
         ):
             figure.passed = None
             figure.detail += "; terms of higher order cancel there, and none of first order is seen"
@@ -120,21 +137,29 @@ def _has_first_order(
     claimed: float,
     signed: list[float],
     noise: list[float],
+    rounding: float,
 ) -> bool:
     """Whether a part of the remainder really shrinks with t, as one of a wrong gradient does.
 
     Where the loss is known both ways that is (L(t) − L(−t)) / 2 − t g·v, which shrinks with t³
-    for a right gradient; no smaller step may contradict it.  Otherwise the remainder is fitted by
-    e t + c t² + d t³.
+    for a right gradient; no smaller step may contradict it, and the slope must settle.  Otherwise
+    the remainder is fitted by e t + c t² + d t³.
     """
-    if all(math.isfinite(probe.values.get(-t, math.nan)) for t in steps):
-        odd = [abs((probe.values[t] - probe.values[-t]) / 2 - t * claimed) for t in steps]
+    if all(-t in probe.values for t in steps):
+        both = [k for k, t in enumerate(steps) if math.isfinite(probe.values[-t])]
+        steps, noise = [steps[k] for k in both], [noise[k] for k in both]
+        slopes = [(probe.values[t] - probe.values[-t]) / (2 * t) for t in steps]
+        odd = [t * abs(slope - claimed) for t, slope in zip(steps, slopes, strict=True)]
         k = _finest_pair([k for k in range(len(steps)) if odd[k] > _CLEAR * noise[k]])
         if k is None or _order(steps, odd, k) >= 2.0:
             return False
         slope = odd[k + 1] / steps[k + 1]
         finer = range(k + 1, len(steps))
-        return min((odd[j] + noise[j]) / steps[j] for j in finer) > slope / 2
+        if min((odd[j] + noise[j]) / steps[j] for j in finer) <= slope / 2:
+            return False
+        # Steps beyond the bends of the loss show no slope that settles.
+        change = max(abs(slopes[-1] - slope) for slope in slopes[-3:])
+        return change <= max(abs(slopes[-1]) / 4, 2 * rounding / steps[-1])
     size = np.abs(signed)
     k = _finest_pair([k for k in range(len(steps)) if size[k] > _CLEAR * noise[k]])
     assert k is not None  # there was a rate
