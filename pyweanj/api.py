@@ -236,7 +236,7 @@ def carry_out(
     before(prepared)
     folder = folder or store.new_run(found.name, output)
     published = report.published(found)
-    with (watch or _quiet)(prepared, folder) as observer:
+    with folder.alone(), (watch or _quiet)(prepared, folder) as observer:
         joint = run.execute(prepared, folder, observer, resume=resume is not None)
         report.write_files(joint, folder.folder, published)
     status = run.exit_status(joint, options.require)
@@ -272,7 +272,11 @@ def _taken_up(folder: Run, reference: str) -> tuple[Options, Path | None]:
     if about["example"] != reference:
         raise UsageError(f"{folder.folder} is a run of {about['example']}, not of {reference}")
     inputs = about.get("inputs")
-    return Options.from_json(about["options"]), Path(inputs) if inputs else None
+    try:
+        return Options.from_json(about["options"]), Path(inputs) if inputs else None
+    except (AttributeError, TypeError) as error:
+        file = folder.folder / "run.json"
+        raise UsageError(f"{file}: its options cannot be read ({error}); run anew") from error
 
 
 class _Silent:

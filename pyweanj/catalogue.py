@@ -58,7 +58,7 @@ def _from_folder(folder: Path) -> Example:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         text = f"{type(error).__name__}: {error}".splitlines()[0]
         raise UsageError(f"{file}{place(error, folder)}: {text}") from error
     if not hasattr(module, "example"):

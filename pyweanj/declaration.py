@@ -7,17 +7,19 @@ once, at the check size, when a run is prepared.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyweanj.errors import UsageError, unknown
-from pyweanj.example import DTYPES, Example
+from pyweanj.example import DTYPES, Example, Size, Variant
 
 if TYPE_CHECKING:
     from pyweanj.example import Arrays
 
-__all__ = ["examine", "examine_arrays", "in_user_code", "place"]
+__all__ = ["examine", "examine_arrays", "examine_size", "in_user_code", "place"]
 
 
 def examine(example: Example) -> None:
@@ -28,15 +30,13 @@ def examine(example: Example) -> None:
     UsageError
         They do not: one line that says which one and what to write instead.
     """
+    _examine_types(example)
     if not example.variants:
         raise UsageError("Example has no variants; give it variants=(Variant(…),)")
     _unique("variant", [variant.name for variant in example.variants])
     _unique("argument", example.arguments)
     if not example.differentiate:
         raise UsageError("Example differentiates nothing; name arguments in differentiate=(…,)")
-    for what in ("arguments", "differentiate", "dtypes"):
-        if isinstance(getattr(example, what), str):
-            raise UsageError(f"{what} is a string; write {what}=({getattr(example, what)!r},)")
     for name in example.differentiate:
         if name not in example.arrays:
             raise unknown("argument in differentiate:", name, example.arrays)
@@ -56,6 +56,27 @@ def examine(example: Example) -> None:
                 f"Example has a size n = {other[0]}, but only the arrays of {example.file.name} "
                 f"(n = {example.check.n}); give it make_inputs=, or no other n"
             )
+
+
+def examine_size(example: Example, size: Size, memory_bytes: int | None) -> None:
+    """Whether one size can be run on a machine with so much memory.
+
+    Raises
+    ------
+    UsageError
+        `Example.depth` is no number of operations, or the inputs alone fill a quarter of memory.
+    """
+    depth = example.depth(size)
+    if not (isinstance(depth, int | float) and 0 <= depth < math.inf):
+        raise UsageError(
+            f"depth returns {depth!r} at n = {size.n}, K = {size.K}; it is a number of operations"
+        )
+    needed = 8 * sum(math.prod(shape) for shape in example.shapes(size).values())
+    if memory_bytes and needed > memory_bytes / 4:
+        raise UsageError(
+            f"the inputs of n = {size.n} alone take {needed / 2**30:.3g} GiB, over a quarter of "
+            f"this machine's {memory_bytes / 2**30:.3g} GiB; give a smaller n"
+        )
 
 
 def examine_arrays(example: Example, arrays: Arrays) -> None:
@@ -109,7 +130,7 @@ def in_user_code(example: Example) -> Iterator[None]:
         raise  # names its own file
     except UsageError as error:
         raise UsageError(f"{file}: {error}") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         text = f"{type(error).__name__}: {error}".splitlines()[0]
         raise UsageError(f"{file}{place(error, file.parent)}: {text}") from error
 
@@ -125,6 +146,52 @@ def place(error: BaseException, folder: Path) -> str:
             line = trace.tb_lineno
         trace = trace.tb_next
     return f":{line}" if line else ""
+
+
+#: What a name may be made of: it names a folder.
+NAME = re.compile(r"\w[\w.-]*")
+
+
+def _examine_types(example: Example) -> None:
+    """Whether every field is of its kind."""
+    if not (isinstance(example.name, str) and NAME.fullmatch(example.name)):
+        raise UsageError(
+            f"name is {example.name!r}; a name is made of letters, digits, '-', '_' and '.'"
+        )
+    for what, kind in (("folder", Path), ("check", Size)):
+        if not isinstance(getattr(example, what), kind):
+            raise UsageError(
+                f"{what} is {getattr(example, what)!r}; write {what}={kind.__name__}(…)"
+            )
+    for what, kind in (
+        ("variants", Variant),
+        ("timing", Size),
+        ("memory", Size),
+        ("quick", Size),
+        ("arguments", str),
+        ("differentiate", str),
+        ("dtypes", str),
+    ):
+        value = getattr(example, what)
+        if isinstance(value, str) and kind is str:
+            raise UsageError(f"{what} is a string; write {what}=({value!r},)")
+        if not isinstance(value, tuple | list) or isinstance(value, Size):
+            raise UsageError(
+                f"{what} is a {type(value).__name__}; write {what}=({kind.__name__}(…),)"
+            )
+        for one in value:
+            if not isinstance(one, kind):
+                raise UsageError(f"{what} holds {one!r}, which is no {kind.__name__}")
+    if not isinstance(example.tolerance, Mapping):
+        raise UsageError(
+            f'tolerance is {example.tolerance!r}; write tolerance={{"float64": 1e-10}}, by dtype'
+        )
+    for what, value in (
+        ("fd_step", example.fd_step),
+        *((f"tolerance of {dtype}", value) for dtype, value in example.tolerance.items()),
+    ):
+        if not (isinstance(value, int | float) and 0 < value < math.inf):
+            raise UsageError(f"{what} is {value!r}; it is a positive number")
 
 
 def _examine_variants(example: Example) -> None:

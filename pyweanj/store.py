@@ -58,6 +58,35 @@ class Run:
         """`path` as it is written in a record."""
         return path.relative_to(self.folder).as_posix()
 
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Nobody else writes into the folder meanwhile.
+
+        Raises
+        ------
+        UsageError
+            Another process does.  The system forgets the claim of one that died.
+        """
+        try:
+            import fcntl
+        except ImportError:  # a system without it
+            yield
+            return
+        handle = os.open(self.folder, os.O_RDONLY)
+        try:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise UsageError(
+                    f"another run is writing into {self.folder}; give another --output folder, "
+                    "or wait until it has ended"
+                ) from error
+            except OSError:
+                pass  # a file system without locks
+            yield
+        finally:
+            os.close(handle)
+
     def begin(self, about: dict[str, Any]) -> None:
         """Write ``run.json``: what was asked for, so that the run can be taken up again."""
         about = {"schema_version": SCHEMA_VERSION, **about}
@@ -97,9 +126,11 @@ class Run:
             raise UsageError(f"{file}: {error.strerror}; give the folder of a run") from error
         except ValueError as error:
             raise UsageError(f"{file}: not JSON ({error})") from error
-        if data.get("schema_version") != SCHEMA_VERSION:
+        if not isinstance(data, dict) or not {"schema_version", "example", "options"} <= set(data):
+            raise UsageError(f"{file}: not what a run writes there; give the folder of a run")
+        if data["schema_version"] != SCHEMA_VERSION:
             raise UsageError(
-                f"{file}: schema version {data.get('schema_version')}, but this pyweanj writes "
+                f"{file}: schema version {data['schema_version']}, but this pyweanj writes "
                 f"{SCHEMA_VERSION}; finish it with the version that began it"
             )
         return data
@@ -140,7 +171,7 @@ def new_run(example: str, output: Path | None = None) -> Run:
     root = output or Path("results") / example
     try:
         if output is not None:
-            if (output / "records.jsonl").exists():
+            if any((output / name).exists() for name in ("run.json", "records.jsonl")):
                 raise UsageError(f"{output} already holds a run; give another --output folder")
             output.mkdir(parents=True, exist_ok=True)
             return Run(output.resolve())

@@ -16,6 +16,7 @@ def main() -> NoReturn:
     missing, 2 bad usage or input, 3 fewer than two implementations could run, 130
     interrupted.
     """
+    _open_streams()
     debug = "--debug" in sys.argv[1:]
     arguments = [a for a in sys.argv[1:] if a != "--debug"]
     try:
@@ -32,6 +33,23 @@ def main() -> NoReturn:
         status, text = _explain(error)
         print(f"pyweanj: {text}", file=sys.stderr)
     raise SystemExit(status)
+
+
+def _open_streams() -> None:
+    """Standard streams that are open, and print whatever their encoding lacks as a question mark.
+
+    A closed one would give its number to the next pipe, and that to a worker as its output.
+    """
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(number, mode, closefd=False))  # noqa: SIM115
+        elif mode == "w" and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
 
 
 def _run(arguments: list[str]) -> int:

@@ -110,11 +110,13 @@ def compare(
         raise unknown("preset", preset, PRESETS)
     if no_timing and no_check:
         raise UsageError("--no-timing and --no-check together leave nothing to do; give one")
+    if quick and preset != "default":
+        raise UsageError(f"--quick and --preset {preset} exclude each other; give one")
     options = Options(
-        systems=_split(systems),
-        variants=_split(variants),
-        devices=_split(devices),
-        dtypes=_split(dtypes) or ("float64",),
+        systems=_split("--systems", systems),
+        variants=_split("--variants", variants),
+        devices=_split("--devices", devices),
+        dtypes=_split("--dtypes", dtypes) or ("float64",),
         sizes=_numbers("--sizes", sizes),
         sweeps=_numbers("--sweeps", sweeps),
         threads=threads,
@@ -126,7 +128,7 @@ def compare(
         else ("time", "memory")
         if no_check
         else ("check", "time", "memory"),
-        require=_split(require),
+        require=_split("--require", require),
         seed=seed,
         tolerance=tolerance,
     )
@@ -172,15 +174,16 @@ def _install_julia() -> None:
         typer.echo(f"Julia was not installed: {error}", err=True)
 
 
-def _split(values: Many | None) -> tuple[str, ...]:
-    return tuple(
-        part.strip() for value in values or () for part in value.split(",") if part.strip()
-    )
+def _split(name: str, values: Many | None) -> tuple[str, ...]:
+    parts = tuple(part.strip() for value in values or () for part in value.split(","))
+    if "" in parts:
+        raise UsageError(f"{name} has an empty name in it; leave the option out for all")
+    return parts
 
 
 def _numbers(name: str, values: Many | None) -> tuple[int, ...]:
     numbers = []
-    for part in _split(values):
+    for part in _split(name, values):
         try:
             numbers.append(int(part))
         except ValueError:

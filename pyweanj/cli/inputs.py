@@ -23,21 +23,28 @@ def make(
     n: Annotated[
         int | None, typer.Option("--n", min=1, help="Size; default: the check size.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Default: the example's.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Default: the example's.", min=0, max=2**32 - 1)
+    ] = None,
     dtype: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
 ) -> int:
     """Draw the inputs of one size from a seed and write them."""
     from pyweanj import catalogue
+    from pyweanj.declaration import examine_size, in_user_code
     from pyweanj.errors import UsageError, unknown
     from pyweanj.example import DTYPES, Size
     from pyweanj.inputs import make_file
+    from pyweanj.measure import machine
 
     found = catalogue.load(example)
     if dtype not in DTYPES:
         raise unknown("dtype", dtype, DTYPES)
     if file.exists():
         raise UsageError(f"{file} exists; give another name or remove it")
-    make_file(found, Size(n or found.check.n, 0), file, dtype, seed)
+    size = Size(n or found.check.n, 0)
+    with in_user_code(found):
+        examine_size(found, size, machine.memory_bytes())
+    make_file(found, size, file, dtype, seed)
     typer.echo(f"wrote {file}")
     return 0
 

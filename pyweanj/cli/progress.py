@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 from types import TracebackType
 from typing import Self
@@ -24,12 +26,20 @@ STEPS = {
 }
 
 
+class _Progress(Console):
+    """Where progress goes: who no longer listens to it still gets the results."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
 class Terminal:
     """An `Observer` that shows progress on stderr; `out` is the console of stdout."""
 
     def __init__(self, prepared: Prepared, run: Run) -> None:
         self.out = Console(highlight=False)
-        self._err = Console(stderr=True, highlight=False)
+        self._err = _Progress(stderr=True, highlight=False)
         self._total = len(prepared.plan)
         self._done = 0
         self._begin = time.monotonic()

@@ -10,7 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["affinity", "affinity_warnings", "choose_cores", "describe", "parse_cores", "pin"]
+__all__ = [
+    "affinity",
+    "affinity_warnings",
+    "choose_cores",
+    "describe",
+    "memory_bytes",
+    "parse_cores",
+    "pin",
+]
 
 CPUS = Path("/sys/devices/system/cpu")
 BUSY = 0.3
@@ -106,6 +114,13 @@ def choose_cores(
     return sorted(c.number for c in chosen)
 
 
+def memory_bytes() -> int:
+    """Physical memory."""
+    import psutil
+
+    return psutil.virtual_memory().total
+
+
 def affinity_warnings(
     expected: list[int] | None, reported: Mapping[str, list[int] | None]
 ) -> list[str]:
@@ -153,7 +168,7 @@ def describe() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "physical_cores": psutil.cpu_count(logical=False),
         "affinity": affinity(),
-        "memory_bytes": psutil.virtual_memory().total,
+        "memory_bytes": memory_bytes(),
         "caches": _caches(),
         "kernel": f"{platform.system()} {platform.release()}",
         "python": f"{platform.python_implementation()} {platform.python_version()}",

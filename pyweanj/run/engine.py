@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pyweanj import environment
-from pyweanj.declaration import examine_arrays, in_user_code
+from pyweanj.declaration import examine_arrays, examine_size, in_user_code
 from pyweanj.errors import UsageError
 from pyweanj.example import Example, Size
 from pyweanj.inputs import committed_file, load_inputs
@@ -56,8 +56,9 @@ def prepare(
         else:
             arrays = load_inputs(example, inputs)
         examine_arrays(example, arrays)
+        memory = machine.memory_bytes()
         for size in {p.case[-2:] for p in planned}:
-            example.depth(Size(*size))
+            examine_size(example, Size(*size), memory)
     other = {p.case.n for p in planned} - {example.check.n}
     if example.make_inputs is None and other:
         raise UsageError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
@@ -79,6 +80,7 @@ def plan(example: Example, options: Options, devices: Sequence[str]) -> list[Pla
     for name in options.require:
         if name not in systems.SYSTEMS:
             raise unknown("system", name, systems.SYSTEMS)
+    _numbers(options)
     sizes = _sizes(example, options)
 
     planned = []
@@ -120,6 +122,18 @@ def groups(planned: Sequence[Planned]) -> dict[GroupKey, list[Planned]]:
     for p in planned:
         found.setdefault(group_key(p.computes, p.case.dtype, p.case.n, p.case.K), []).append(p)
     return found
+
+
+def _numbers(options: Options) -> None:
+    """Whether the numbers in `options` make sense."""
+    if options.tolerance is not None and not 0 < options.tolerance < math.inf:
+        raise UsageError(f"tolerance {options.tolerance:g}; give a positive number")
+    if not 0 < options.timeout_s < math.inf:
+        raise UsageError(f"time-out {options.timeout_s:g} s; give a positive number of seconds")
+    if not options.budget_s >= 0:
+        raise UsageError(f"budget {options.budget_s:g} s; give a number of seconds")
+    if options.seed is not None and not 0 <= options.seed < 2**32:
+        raise UsageError(f"seed {options.seed}; give a whole number from 0 to {2**32 - 1}")
 
 
 def _sizes(example: Example, options: Options) -> dict[Size, set[Task]]:

@@ -245,6 +245,8 @@ def start_and_wait_for_rows(folder, count=1, **options):
         [sys.executable, "-m", "pyweanj", "compare", "02-gauss-seidel", "--systems", "jax,oracle",
          "--sizes", "32,64,128", "-o", str(run)],
         cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        # Tests that run in the background of a shell ignore Ctrl-C, and so would their children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         **options,
     )  # fmt: skip
     records = run / "records.jsonl"
@@ -344,6 +346,16 @@ def assert_gone(pids):
         (["02-gauss-seidel", "--budget", "x"], "budget"),
         (["02-gauss-seidel", "--require", "julia"], "unknown system 'julia'"),
         (["02-gauss-seidel", "--no-timing", "--no-check"], "leave nothing to do"),
+        (["02-gauss-seidel", "--quick", "--preset", "seeds"], "exclude each other"),
+        (["02-gauss-seidel", "--systems", ""], "--systems has an empty name"),
+        (["02-gauss-seidel", "--sizes", "32,"], "--sizes has an empty name"),
+        (["02-gauss-seidel", "--sizes", "100000"], "over a quarter of this machine's"),
+        (["02-gauss-seidel", "--sizes", "9" * 20], "over a quarter of this machine's"),
+        (["02-gauss-seidel", "--tolerance", "0"], "give a positive number"),
+        (["02-gauss-seidel", "--tolerance", "nan"], "give a positive number"),
+        (["02-gauss-seidel", "--timeout", "inf"], "give a positive number of seconds"),
+        (["02-gauss-seidel", "--budget", "nan"], "greater than or equal to 0"),
+        (["02-gauss-seidel", "--seed", "-1"], "give a whole number from 0 to"),
         (["./nowhere/"], "no such folder"),
         (["."], "no example.py"),
         ([], "Missing argument 'example'"),
@@ -356,6 +368,60 @@ def test_bad_usage_is_one_line_and_2(tmp_path, arguments, text):
     assert done.stdout == ""
     assert text in one_line(done.stderr)
     assert not (tmp_path / "results").exists()
+
+
+def test_two_runs_do_not_share_a_folder(tmp_path):
+    write_example(
+        tmp_path / "slow", MODEL.replace("def loss", "import time; time.sleep(5)\ndef loss")
+    )
+    arguments = ("compare", "slow", "--no-timing", "-o", "one")
+    first = subprocess.Popen(
+        [sys.executable, "-m", "pyweanj", *arguments],
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        while not (tmp_path / "one" / "run.json").exists():
+            assert first.poll() is None
+            time.sleep(0.05)
+        done = command(*arguments, cwd=tmp_path)
+        assert done.returncode == 2
+        assert "already holds a run" in one_line(done.stderr)
+        done = command("compare", "slow", "--resume", "one", cwd=tmp_path)
+        assert done.returncode == 2
+        assert "another run is writing" in one_line(done.stderr)
+    finally:
+        assert first.wait(timeout=120) == 0
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
+def test_closed_streams_cost_no_worker(tmp_path, closed):
+    write_example(tmp_path / "scaled")
+    line = f'"$0" -m pyweanj compare scaled --no-timing -o one {closed}'
+    done = subprocess.run(
+        ["sh", "-c", line, sys.executable], cwd=tmp_path, env=environment(), check=False
+    )
+    assert done.returncode == 0
+    joint = json.loads((tmp_path / "one" / "joint.json").read_text())
+    assert {row["outcome"] for row in joint["records"]} == {"ok"}
+
+
+def test_who_stops_listening_to_the_progress_gets_the_results(tmp_path):
+    write_example(tmp_path / "scaled")
+    with (tmp_path / "out").open("wb") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pyweanj", "compare", "scaled", "--no-timing"],
+            cwd=tmp_path,
+            env=environment(),
+            stdout=out,
+            stderr=subprocess.PIPE,
+        )
+        assert process.stderr is not None
+        process.stderr.close()
+        assert process.wait(timeout=120) == 0
+    assert "✓ right" in (tmp_path / "out").read_text(encoding="utf-8")
 
 
 def test_bad_inputs_start_no_worker(tmp_path):
