@@ -246,7 +246,7 @@ def start_and_wait_for_rows(folder, count=1, **options):
          "--sizes", "32,64,128", "-o", str(run)],
         cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         # Tests that run in the background of a shell ignore Ctrl-C, and so would their children.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
         **options,
     )  # fmt: skip
     records = run / "records.jsonl"
