@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -68,26 +69,35 @@ def read(cores: list[int] | None, interval_s: float = 0.3) -> Readings:
     import psutil
 
     before = _processor_seconds()
-    percents = psutil.cpu_times_percent(interval=interval_s, percpu=True)
+    # As shares of what was seen: below a second psutil's percentages do not add up to 100.
+    shares = [_shares(p) for p in psutil.cpu_times_percent(interval=interval_s, percpu=True)]
     programs = _programs(before, _processor_seconds(), interval_s)
     battery = psutil.sensors_battery() if hasattr(psutil, "sensors_battery") else None
-    steals = [getattr(p, "steal", None) for p in percents]
-    watched = range(len(percents)) if cores is None else [c for c in cores if c < len(percents)]
+    steals = [share.get("steal") for share in shares]
+    watched = range(len(shares)) if cores is None else [c for c in cores if c < len(shares)]
     steal = [s for c in watched if (s := steals[c]) is not None]
     return Readings(
         cores=cores,
-        cpu_count=len(percents),
+        cpu_count=len(shares),
         load=os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
         busy={
-            core: 1 - (p.idle + getattr(p, "iowait", 0)) / 100 for core, p in enumerate(percents)
+            core: max(0.0, 1 - share.get("idle", 1.0) - share.get("iowait", 0.0))
+            for core, share in enumerate(shares)
         },
-        steal=max(steal) / 100 if steal else None,
+        steal=max(steal) if steal else None,
         programs=programs,
         governor=machine.governor(),
         turbo=machine.turbo(),
         on_battery=None if battery is None else not battery.power_plugged,
         loop=tuple(calibration_loop(cores)),
     )
+
+
+def _shares(percents: Any) -> dict[str, float]:
+    """Shares of the seen time by kind; guests are part of user time and left out."""
+    found = {k: v for k, v in percents._asdict().items() if not k.startswith("guest")}
+    total = sum(found.values())
+    return {kind: value / total for kind, value in found.items()} if total else {}
 
 
 def warnings(readings: Readings) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections import Counter
 
 from rich.console import Console
 
@@ -15,8 +16,9 @@ __all__ = ["to_picture"]
 
 
 def to_picture(joint: Joint, published: Published | None = None, width: int = 100) -> str:
-    """An SVG of the table that `print_table` prints at `width` columns, memory left out.
+    """An SVG of the table that `print_table` prints at `width` columns, of what fits a page.
 
+    Memory is left out, and so are all timed sizes but one: the largest that most were timed at.
     It names no font that would have to be fetched: any fixed-width one will do.
     """
     console = Console(
@@ -27,12 +29,15 @@ def to_picture(joint: Joint, published: Published | None = None, width: int = 10
         color_system="truecolor",
         highlight=False,
     )
+    timed = Counter((r.n, r.K) for r in joint.records if r.grad_s is not None)
+    most = max(timed.values(), default=0)
+    size = max((size for size, count in timed.items() if count == most), default=None)
     shown = joint.model_copy(
         update={
             "records": [
                 r.model_copy(update={"memory": {}, "peak_mem_bytes": None})
                 for r in joint.records
-                if set(r.tasks) - {"memory"}
+                if ("check" in r.tasks and "time" not in r.tasks) or (r.n, r.K) == size
             ]
         }
     )

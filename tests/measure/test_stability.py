@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -110,3 +112,24 @@ def test_drift_is_flagged(change):
     x[10:] *= change
     (line,) = sample_warnings(x)
     assert "drifted" in line
+
+
+@pytest.mark.parametrize("spinning", [False, True])
+def test_a_core_is_as_busy_as_it_is(spinning):
+    cores = machine.affinity()
+    if cores is None:
+        pytest.skip("the system does not bind processes to cores")
+    core = cores[-1]
+    code = f"import os\nos.sched_setaffinity(0, [{core}])\nprint(flush=True)\nwhile True: pass"
+    process = None
+    if spinning:
+        process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+        process.stdout.readline()
+    try:
+        # What else the machine does only adds to it: the least of several looks counts.
+        busy = min(stability.read([core]).busy[core] for _ in range(5))
+    finally:
+        if process is not None:
+            process.kill()
+            process.communicate()
+    assert busy > 0.8 if spinning else busy < 0.8
