@@ -49,9 +49,9 @@ class Rule:
     """No stop for narrowness before."""
     max_rounds: int = 30
     budget_s: float = math.inf
-    """A round that would end later than this many seconds after the first began is taken only
-    by the samplers that still fit, the cheapest ones; without any the sampling stops.  A round
-    is expected to last as long as the last one."""
+    """Seconds that those samplers may take together that go on.  Where another round would exceed
+    it the costliest rest, and what they took is no longer counted; without any left the sampling
+    stops.  A round is expected to last as long as the last one."""
     floor_rounds: int = 3
     """This many rounds are taken by all, whatever the budget."""
 
@@ -243,8 +243,8 @@ def interleave(
                 samples.raw.append(taken)
                 if on_sample is not None:
                     on_sample(taken)
-                judge.costs[key] = clock() - began
-            stop = judge.stop(samples, number + 1, clock() - start)
+                judge.took(key, clock() - began)
+            stop = judge.stop(samples, number + 1)
             if stop is not None:
                 samples.stopped = stop
                 break
@@ -262,10 +262,17 @@ class _Judge(Generic[Key]):
         self.live = list(keys)
         self.costs: dict[Key, float] = {}
         """Seconds that the last sample of each key took from outside."""
+        self.spent = dict.fromkeys(keys, 0.0)
+        """Seconds that all samples of each key took."""
         self.resting = False
         self.questions: list[tuple[Key, Key | None]] = [*((k, None) for k in keys), *pairs]
 
-    def stop(self, samples: Samples[Key], rounds: int, elapsed_s: float) -> Stop | None:
+    def took(self, key: Key, seconds: float) -> None:
+        """Tell what one more sample took from outside."""
+        self.costs[key] = seconds
+        self.spent[key] += seconds
+
+    def stop(self, samples: Samples[Key], rounds: int) -> Stop | None:
         if not self.live:
             return "failed"
         if rounds >= self.rule.max_rounds:
@@ -273,19 +280,19 @@ class _Judge(Generic[Key]):
         if rounds >= self.rule.min_rounds and self._narrow(samples):
             return "budget" if self.resting else "narrow"
         if rounds >= self.rule.floor_rounds:
-            self._rest(self.rule.budget_s - elapsed_s)
+            self._rest()
             if not self.live:
                 return "budget"
         return None
 
-    def _rest(self, left_s: float) -> None:
-        """Let the costliest samplers rest until a round fits into what is left."""
-        dear_first = sorted(self.live, key=lambda k: self.costs[k], reverse=True)
-        round_s = sum(self.costs[k] for k in dear_first)
-        for key in dear_first:
-            if round_s <= left_s:
+    def _rest(self) -> None:
+        """Let the costliest samplers rest until another round of the others fits the budget.
+
+        What those at rest have spent is not held against the others.
+        """
+        for key in sorted(self.live, key=lambda k: self.costs[k], reverse=True):
+            if sum(self.spent[k] + self.costs[k] for k in self.live) <= self.rule.budget_s:
                 break
-            round_s -= self.costs[key]
             self.live.remove(key)
             self.resting = True
 

@@ -293,3 +293,25 @@ def test_bridge_is_the_median_difference():
     samplers = {"inside": machine.sampler(0.010), "across": machine.sampler(0.0103)}
     samples = interleave(samplers, 1, fixed(5), rng=rng(), clock=machine.clock)
     assert samples.difference("across", "inside") == pytest.approx(3e-4)
+
+
+def test_a_slow_sampler_does_not_eat_the_budget_of_the_others():
+    now = [0.0]
+    noise = np.random.default_rng(3)
+
+    def sampler(seconds):
+        def sample(_calls):
+            now[0] += seconds
+            return seconds * noise.uniform(0.5, 1.5)  # never narrow
+
+        return sample
+
+    found = interleave(
+        {"slow": sampler(10.0), "a": sampler(1.0), "b": sampler(1.0)},
+        1,
+        Rule(goal=1e-6, budget_s=20.0),
+        rng=np.random.default_rng(1),
+        clock=lambda: now[0],
+    )
+    assert [len(found.seconds(key)) for key in ("slow", "a", "b")] == [3, 10, 10]
+    assert found.stopped == "budget"
