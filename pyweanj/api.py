@@ -114,7 +114,7 @@ def compare(
     sizes: Iterable[int] = (),
     sweeps: Iterable[int] = (),
     threads: int = 1,
-    budget: float = 3.0,
+    budget: float = 2.5,
     timeout: float = 600.0,
     preset: Literal["default", "quick", "seeds"] = "default",
     check: bool = True,

@@ -47,7 +47,7 @@ def compare(
     budget: Annotated[
         float,
         typer.Option(help="Skip sizes whose gradient is predicted to take longer (s).", min=0),
-    ] = 3.0,
+    ] = 2.5,
     timeout: Annotated[
         float, typer.Option(help="Give up on one step of one case after this long (s).", min=0.001)
     ] = 600.0,

@@ -49,9 +49,9 @@ class Rule:
     """No stop for narrowness before."""
     max_rounds: int = 30
     budget_s: float = math.inf
-    """Seconds that those samplers may take together that go on.  Where another round would exceed
-    it the costliest rest, and what they took is no longer counted; without any left the sampling
-    stops.  A round is expected to last as long as the last one."""
+    """Seconds that the samplers may take together.  Where another round would exceed it the
+    costliest rest; without any left the sampling stops.  What those took that rest already after
+    `floor_rounds` is not counted.  A round is expected to last as long as the last one."""
     floor_rounds: int = 3
     """This many rounds are taken by all, whatever the budget."""
 
@@ -280,21 +280,24 @@ class _Judge(Generic[Key]):
         if rounds >= self.rule.min_rounds and self._narrow(samples):
             return "budget" if self.resting else "narrow"
         if rounds >= self.rule.floor_rounds:
-            self._rest()
+            self._rest(free=rounds == self.rule.floor_rounds)
             if not self.live:
                 return "budget"
         return None
 
-    def _rest(self) -> None:
+    def _rest(self, *, free: bool) -> None:
         """Let the costliest samplers rest until another round of the others fits the budget.
 
-        What those at rest have spent is not held against the others.
+        `free`: what they have spent, in the rounds that all take, is not held against the others.
         """
         for key in sorted(self.live, key=lambda k: self.costs[k], reverse=True):
-            if sum(self.spent[k] + self.costs[k] for k in self.live) <= self.rule.budget_s:
+            spent = sum(self.spent.values())
+            if spent + sum(self.costs[k] for k in self.live) <= self.rule.budget_s:
                 break
             self.live.remove(key)
             self.resting = True
+            if free:
+                del self.spent[key]
 
     def _narrow(self, samples: Samples[Key]) -> bool:
         """Whether every interval that more rounds could still narrow is narrow enough."""

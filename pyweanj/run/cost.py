@@ -17,7 +17,7 @@ from pyweanj.systems import What
 __all__ = ["Budgets", "measure_bridge", "measure_memory", "sample"]
 
 #: Seconds of sampling that one group of cases may take, however many rounds that is.
-GROUP_BUDGET_S = 4.0
+GROUP_BUDGET_S = 3.0
 QUICK_BUDGET_S = 1.0
 
 #: The oracle is evaluated once at a size, not in rounds, and decides what is right there.

@@ -29,7 +29,7 @@ class Options:
     sizes: tuple[int, ...] = ()
     sweeps: tuple[int, ...] = ()
     threads: int = 1
-    budget_s: float = 3.0
+    budget_s: float = 2.5
     timeout_s: float = 600.0
     preset: Literal["default", "quick", "seeds"] = "default"
     tasks: tuple[Task, ...] = ("check", "time", "memory")
