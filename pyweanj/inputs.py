@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyweanj.disk import writing
 from pyweanj.errors import UsageError
 from pyweanj.example import Example, Size
 
@@ -96,21 +97,34 @@ def write_arrays(
     seed: int | None = None,
     attributes: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write `arrays` to `path` in the shared layout, atomically."""
+    """Write `arrays` to `path` in the shared layout, atomically; OSError names `path`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    needed = sum(np.asarray(array).nbytes for array in arrays.values())
+    with writing(path, needed):
+        _write(path, arrays, axes or {}, generator, seed, attributes or {})
+
+
+def _write(
+    path: Path,
+    arrays: Mapping[str, np.ndarray],
+    axes: Mapping[str, str],
+    generator: str,
+    seed: int | None,
+    attributes: Mapping[str, Any],
+) -> None:
     import h5py
 
-    path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     os.close(handle)
     try:
         with h5py.File(temporary, "w", libver=("earliest", "v110")) as file:
-            for key, value in (attributes or {}).items():
+            for key, value in attributes.items():
                 file.attrs[key] = value
             for name, value in arrays.items():
                 array = np.asarray(value)
                 stored = array.astype(np.uint8) if array.dtype == np.bool_ else array
                 dataset = file.create_dataset(name, data=np.asarray(stored, order="C"))
-                dataset.attrs["axes"] = (axes or {}).get(name) or ",".join("ijklmn"[: array.ndim])
+                dataset.attrs["axes"] = axes.get(name) or ",".join("ijklmn"[: array.ndim])
                 dataset.attrs["dtype"] = str(array.dtype)
                 dataset.attrs["sha256"] = sha256(array)
                 if generator:

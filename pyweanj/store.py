@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from pyweanj.disk import writing
 from pyweanj.errors import UsageError
 from pyweanj.records import SCHEMA_VERSION, Case, Joint, Pair, Record
 
@@ -140,8 +141,9 @@ class Run:
         path = self.folder / name
         temporary = path.with_name(f".{name}.part")
         try:
-            temporary.write_text(text, encoding="utf-8")
-            temporary.replace(path)
+            with writing(path):
+                temporary.write_text(text, encoding="utf-8")
+                temporary.replace(path)
         except OSError:
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
@@ -243,7 +245,7 @@ def write_results(
 
 
 def _append(path: Path, lines: bytes) -> None:
-    with path.open("ab+") as file:
+    with writing(path), path.open("ab+") as file:
         # A line cut short by a kill or a full disk must not swallow the next one.
         if file.seek(0, os.SEEK_END):
             file.seek(-1, os.SEEK_END)

@@ -35,6 +35,7 @@ def write_skeleton(folder: Path) -> Path:
         The name cannot be one, or the folder exists already and is not empty.
     """
     from pyweanj import catalogue
+    from pyweanj.disk import writing
     from pyweanj.errors import UsageError
 
     name = folder.name
@@ -48,7 +49,13 @@ def write_skeleton(folder: Path) -> Path:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} exists already; give another name or remove it")
     folder.mkdir(parents=True, exist_ok=True)
-    for file in FILES:
-        text = (TEMPLATES / file).read_text(encoding="utf-8")
-        (folder / file).write_text(text.replace(PLACEHOLDER, name), encoding="utf-8")
+    try:
+        for file in FILES:
+            text = (TEMPLATES / file).read_text(encoding="utf-8")
+            with writing(folder / file):
+                (folder / file).write_text(text.replace(PLACEHOLDER, name), encoding="utf-8")
+    except OSError:
+        for file in FILES:  # so that it can be tried again
+            (folder / file).unlink(missing_ok=True)
+        raise
     return folder
